@@ -80,3 +80,14 @@ test('the audit has the groups that an API, a client and a provider name', async
   const { group_claim: name, groups_added: pairs } = (await lastOf('provider.updated')) ?? {}
   assert.deepEqual([name, pairs], ['teams', 'CN=All%20staff=dev'])
 })
+
+test('a member is added until a time to come: an end that has passed, or is now, is refused, and adds no one', async () => {
+  const { user_id } = await run('user.create', { email: 'until@acme.test' })
+  await run('group.create', { group_id: 'guests' })
+  const member = { group_id: 'guests', user_id }
+  const now = stage.server.clock.now()
+  for (const until of ['2020-01-01', new Date(now).toISOString()])
+    await assert.rejects(run('group.add-member', { ...member, until }), /^AdminError: The end .* has passed\.$/)
+  assert.deepEqual((await run('group.list-members', { group_id: 'guests' }))['members'], [])
+  await run('group.add-member', { ...member, until: new Date(now + 3_600_000).toISOString() })
+})

@@ -26,6 +26,7 @@ import {
 } from '../support/organizations.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { perform } from '../support/tasks.ts'
 
 /** Two servers on one PostgreSQL: what an operator disables on one is rejected on the other. */
 
@@ -90,6 +91,23 @@ test('INT-06: tokens that are all revoked on one node are inactive on the other 
   const again = await askAlone(b, cast)
   assert.equal(again.statusCode, 200, again.body)
   assert.equal((await introspect(b, cast.client, again.json<Tokens>().access_token)).json().active, true)
+})
+
+test('GRP-03: another node sees within a second who is in a group, and who is no longer', async (t) => {
+  const { a, b } = await openNodes(t)
+  const userId = await createPerson(a, 'grouped@acme.test')
+  const groupsAt = async ({ context: { store } }: TestServer) =>
+    (await store.findBelonging(userId)).groups.map(({ groupId }) => groupId)
+  await perform(a.context, 'group.create', { group_id: 'dev' })
+  for (const expected of [['dev'], []]) {
+    const before = await groupsAt(b)
+    assert.notDeepEqual(before, expected)
+    const verb = expected.length === 0 ? 'remove' : 'add'
+    await perform(a.context, `group.${verb}-member`, { group_id: 'dev', user_id: userId })
+    assert.deepEqual(await groupsAt(a), expected)
+    await delay(NEWS_MS)
+    assert.deepEqual(await groupsAt(b), expected)
+  }
 })
 
 test('an organization is chosen on one node, and the code for it redeemed on the other', async (t) => {

@@ -89,6 +89,21 @@ export async function performAll<Name extends OperationName>(
   return outcomesOf(await store.commit(operations)) as Outcome<Name>[]
 }
 
+/** All operations of a batch must finish within the time limit of one statement, also on a busy machine. */
+const IN_A_BATCH = 20
+
+/** Runs operations of several statements, of which one batch with all would take too long. */
+export async function performMany<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  inputs: readonly Given<Name>[],
+): Promise<Outcome<Name>[]> {
+  const outcomes: Outcome<Name>[] = []
+  for (let from = 0; from < inputs.length; from += IN_A_BATCH)
+    outcomes.push(...(await performAll(store, name, inputs.slice(from, from + IN_A_BATCH))))
+  return outcomes
+}
+
 export function operationOf<Name extends OperationName>(name: Name, given: Given<Name>): Operation {
   const usual = name in CAUSES_MAIL ? { mails: [] } : name === 'createProvider' ? { limit: PROVIDER_LIMIT } : undefined
   const input = usual === undefined ? given : { ...usual, ...(given as object) }

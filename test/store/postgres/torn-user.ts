@@ -237,7 +237,7 @@ function identityOf(userId: IdentityRecord['userId']): IdentityRecord {
 }
 
 /** So many users in one commit take less than half of the time that they take one by one. More are too slow for the limit of a statement on a busy machine. */
-const TOGETHER = 10
+const TOGETHER = 5
 
 export async function createTornUsers(store: StoreDriver, users: readonly TornUser[]): Promise<void> {
   for (let from = 0; from < users.length; from += TOGETHER)

@@ -142,3 +142,17 @@ test('ACS-02: a rule leaves a scope of the subject out, and a subject with nothi
     })
   assert.equal(await scopeOf(), 'read write')
 })
+
+test('GRP-03: a token by assertion has the groups of the subject that its API reads, and introspection those of now', async () => {
+  await perform(server.context, 'group.create', { group_id: 'dev' })
+  await perform(server.context, 'api.update', { resource: JWT_API, groups: 'roles', group_words: ['dev=Editor'] })
+  server.clock.advance(2000)
+  const { access_token: token } = tokensOf(await present())
+  assert.deepEqual(decodeJwt(token)['roles'], [])
+  const member = { group_id: 'dev', user_id: String(decodeJwt(token).sub) }
+  await perform(server.context, 'group.add-member', member)
+  assert.deepEqual(decodeJwt(tokensOf(await present()).access_token)['roles'], ['Editor'])
+  assert.partialDeepStrictEqual((await introspect(server, api, token)).json(), { roles: ['Editor'] })
+  await perform(server.context, 'api.update', { resource: JWT_API, groups: 'off' })
+  server.clock.advance(2000)
+})

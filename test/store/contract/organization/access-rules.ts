@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { MAXIMA } from '../../../../src/base/maxima.ts'
 import { anAccessRule } from '../../../support/store/access-rules.ts'
 import { anOrganization, at } from '../../../support/records.ts'
-import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { perform, performMany, race, tally, times, type Suite } from '../harness.ts'
 
 export const accessRuleCases: Suite = (check) => {
   check('setAccessRule stores the whole rule, once, also in a race', async (stores) => {
@@ -50,24 +50,15 @@ export const accessRuleCases: Suite = (check) => {
 
   check('a server has a maximum of rules, and deleteAccessRule removes one', async ({ first, second }) => {
     const own = times(MAXIMA.accessRules.most + 1, () => anAccessRule())
-    const outcomes: string[] = []
-    // All of one batch are one transaction after the other.
-    for (let from = 0; from < own.length; from += 20)
-      outcomes.push(
-        ...(await performAll(
-          first,
-          'setAccessRule',
-          own.slice(from, from + 20).map((rule) => ({ rule, previous: undefined })),
-        )),
-      )
+    const outcomes = await performMany(
+      first,
+      'setAccessRule',
+      own.map((rule) => ({ rule, previous: undefined })),
+    )
     assert.equal((await second.listAccessRules()).length, MAXIMA.accessRules.most)
     assert.equal(outcomes.at(-1), 'too-many')
     const ids = own.filter((_, index) => outcomes[index] === 'stored').map((rule) => ({ id: rule.id }))
-    for (let from = 0; from < ids.length; from += 20)
-      assert.deepEqual(
-        new Set(await performAll(first, 'deleteAccessRule', ids.slice(from, from + 20))),
-        new Set(['deleted']),
-      )
+    assert.deepEqual(new Set(await performMany(first, 'deleteAccessRule', ids)), new Set(['deleted']))
     assert.equal(await perform(second, 'deleteAccessRule', { id: anAccessRule().id }), 'unknown')
   })
 

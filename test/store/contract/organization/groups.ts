@@ -6,7 +6,7 @@ import { sourceOfProvider } from '../../../../src/protocol/access/group.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import { aGroup, aLink, aMembership, anOrganization, aUser, at, HOUR, NOW } from '../../../support/records.ts'
-import { perform, performAll, race, tally, times, type Stores, type Suite } from '../harness.ts'
+import { perform, performAll, performMany, race, tally, times, type Stores, type Suite } from '../harness.ts'
 
 const PROVIDER = sourceOfProvider('acme' as ProviderId)
 
@@ -54,7 +54,7 @@ export const groupCases: Suite = (check) => {
       const { organization } = await aWorld(stores)
       assert.equal(await perform(first, 'createGroup', aGroup({ organizationId: anOrganization().id })), 'unknown')
       const more = times(MAXIMA.groupsOfOrganization.most, () => aGroup({ organizationId: organization.id }))
-      const outcomes = await performAll(first, 'createGroup', more)
+      const outcomes = await performMany(first, 'createGroup', more)
       assert.deepEqual(tally(outcomes), { created: more.length - 2, 'too-many': 2 })
       const page = { organizationId: organization.id, before: undefined, limit: 1000 }
       assert.equal((await second.listGroupsOf(page)).length, MAXIMA.groupsOfOrganization.most)
@@ -137,7 +137,7 @@ export const groupCases: Suite = (check) => {
     const { first } = stores
     const { userId, own } = await aWorld(stores)
     const groups = times(MAXIMA.groupsOfUser.most + 1, () => aGroup())
-    await performAll(first, 'createGroup', groups)
+    await performMany(first, 'createGroup', groups)
     const said = { userId, source: PROVIDER, expiresAt: undefined, since: NOW, now: NOW }
     const set = (ids: readonly GroupRecord['id'][]) => perform(first, 'setGroupsOfSource', { ...said, groups: ids })
     const all = groups.map(({ id }) => id)
@@ -278,7 +278,7 @@ export const groupCases: Suite = (check) => {
 
   check('the number of protected groups has a maximum', async ({ first }) => {
     const groups = times(MAXIMA.protectedGroups.most + 1, () => aGroup({ isProtected: true }))
-    assert.deepEqual(tally(await performAll(first, 'createGroup', groups)), {
+    assert.deepEqual(tally(await performMany(first, 'createGroup', groups)), {
       created: MAXIMA.protectedGroups.most,
       'too-many-protected': 1,
     })

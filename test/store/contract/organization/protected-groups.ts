@@ -4,7 +4,8 @@ import { sourceOfProvider } from '../../../../src/protocol/access/group.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { aGroup, aLink, anOrganization, aUser, at, NOW } from '../../../support/records.ts'
-import { perform, performAll, times, type Suite } from '../harness.ts'
+import { perform, performAll, tally, times, type Suite } from '../harness.ts'
+import { aRole } from '../user/roles.ts'
 import { aGroupMember } from './groups.ts'
 
 const BELOW_WRITE = { isTrial: false, isBelowWrite: true, organizationId: undefined } as const
@@ -92,6 +93,33 @@ export const protectedGroupCases: Suite = (check) => {
       assert.deepEqual((await Promise.all(users.map(({ id }) => first.listLinks(id)))).flat(), [])
     }
   })
+
+  check(
+    'GRP-06: a role that is given while a group becomes protected leaves no link that an operator made',
+    async (stores) => {
+      const { first, second } = stores
+      const users = times(8, () => aUser())
+      const group = aGroup()
+      await performAll(first, 'createUser', users)
+      await perform(first, 'createGroup', group)
+      for (const { id: userId } of users) {
+        await perform(first, 'addGroupMember', aGroupMember(userId, group))
+        await perform(first, 'createLink', aLink({ userId }))
+        const password = { id: userId, passwordHash: 'x', now: at(1), mails: [], reach: BELOW_WRITE }
+        if (userId === users[0]?.id) await perform(first, 'setPassword', password)
+      }
+      const protection = { id: group.id, name: group.name, isProtected: true, previous: group, isConfirmed: true }
+      const giving = users.map(({ id }) => perform(first, 'setRole', aRole({ id })))
+      const protecting = perform(second, 'updateGroup', protection)
+      const [prepared, ...given] = await Promise.all(giving)
+      assert.equal(await protecting, 'changed')
+      // With the protection the prepared account was confirmed. Without it, the role is refused.
+      assert.ok(prepared === 'prepared' || prepared === 'changed', String(prepared))
+      assert.deepEqual(tally(given), { changed: 7 })
+      assert.deepEqual((await Promise.all(users.map(({ id }) => second.listLinks(id)))).flat(), [])
+      for (const { id } of users) assert.equal(await second.isHolder(id), true)
+    },
+  )
 
   check('IMP-14: a removal from a group in which the user is not changes nothing', async ({ first, second }) => {
     const user = aUser({ firstSignedInAt: IMPORTED, updatedAt: NOW, notBefore: NOW })

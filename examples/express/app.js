@@ -87,3 +87,6 @@ app.post('/sign-out', (request, response) => {
   const parameters = { id_token_hint: idToken, post_logout_redirect_uri: `${ORIGIN}/` }
   return response.redirect(303, openid.buildEndSessionUrl(grantor, parameters).href)
 })
+
+// start.js listens itself.
+if (process.argv[1] === import.meta.filename) app.listen(Number(process.env.PORT ?? 8080))

@@ -2,10 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readOptions, string } from '../../tools/options.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { askQuestions, lookAtPages } from './in-browser.ts'
 import { brokenLinks, hostsNamed } from './links.ts'
+import { takePictures } from './pictures.ts'
 import { QUESTIONS } from './questions.ts'
 import { serveFolder } from './serve-folder.ts'
 
@@ -15,6 +17,9 @@ const SITE = 'site'
 const BUILT = join(SITE, 'dist')
 const SIZE_LIMIT = 12_000_000
 
+const { pictures } = readOptions({
+  pictures: string('folder', 'where pictures of the first screen of README.md and of the site are written'),
+})
 beginSession()
 const findings = openFindings()
 
@@ -40,6 +45,7 @@ findings.progress('search')
 const answered = await askQuestions(server.origin, QUESTIONS, findings.report)
 findings.progress('axe')
 const looked = await lookAtPages(server.origin, findings.report)
+if (pictures !== undefined) await takePictures(SITE, server.origin, pictures)
 server.close()
 printReport(
   `${pages.length} pages, built twice`,

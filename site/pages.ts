@@ -34,7 +34,7 @@ const pages = sitePages()
 const slugs = [...pages.values()]
 /** The programs that pages name; what starts and describes an example is beside them in the repository. */
 const examples = publishedPages().filter((file) =>
-  /^examples\/.*\.(?:conf|cs|go|html|java|js|mjs|py|ts|tsx|yaml)$/.test(file),
+  /^examples\/.*\.(?:conf|cs|go|html|java|js|mjs|py|sql|ts|tsx|yaml)$/.test(file),
 )
 const pictures = globSync('docs/images/*', { cwd: ROOT })
 const origin = originOf(manifest)

@@ -23,7 +23,9 @@ pre code { padding: 0 } table { border-collapse: collapse } th, td { border: 1px
 export async function takePictures(site: string, origin: string, folder: string): Promise<void> {
   const markdown = join(site, 'node_modules/@astrojs/markdown-remark/dist/index.js')
   const { createMarkdownProcessor } = (await import(pathToFileURL(resolve(markdown)).href)) as Markdown
-  const { code } = await (await createMarkdownProcessor({})).render(readFileSync('README.md', 'utf8'))
+  const { code } = await (
+    await createMarkdownProcessor({ shikiConfig: { theme: 'github-light' } })
+  ).render(readFileSync('README.md', 'utf8'))
   const pages = openFolder()
   writeFileSync(join(pages, 'index.html'), `<!doctype html><title>README</title><style>${STYLE}</style>${code}`)
   cpSync('docs/images', join(pages, 'docs/images'), { recursive: true })

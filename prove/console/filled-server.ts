@@ -21,6 +21,9 @@ export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\
 /** Groups, by what is special about them. */
 export const GROUPS = { protected: 'cluster-admins', empty: 'empty', own: 'finance' } as const
 
+/** Access rules, by what is special about them. */
+export const ACCESS_RULES = { whole: 'whole', report: 'report', own: 'own' } as const
+
 /** Fills the server with lists of more than a page, and with hostile names. Returns the ids that pages are opened with. */
 export async function fill(grantor: Grantor) {
   const { context } = grantor

@@ -2,7 +2,7 @@ import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts
 import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
-import { GROUPS } from './filled-server.ts'
+import { ACCESS_RULES, GROUPS } from './filled-server.ts'
 import { at, type State } from './states.ts'
 
 /** What is set up: APIs, providers and the clients of the operator. */
@@ -15,7 +15,10 @@ export interface SetUp {
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 
 /** Sets up an API, providers and a client, with names that are hostile and long. */
-export async function setUp(grantor: Grantor): Promise<SetUp> {
+export async function setUp(
+  grantor: Grantor,
+  { organization, user }: { readonly organization: string; readonly user: string },
+): Promise<SetUp> {
   const [resource, provider, client] = [`https://api.acme.test/${'long-path/'.repeat(12)}`, 'acme', 'board']
   const scopes = [
     { name: 'projects:read', sentence: 'Read your projects', granted_to: 'users' },
@@ -44,7 +47,49 @@ export async function setUp(grantor: Grantor): Promise<SetUp> {
     client_name: `Board ${HOSTILE}`,
     redirect_uris: [`https://board.acme.test/${'long-path/'.repeat(12)}`],
   })
+  await setUpRules(grantor, { resource, client, organization, user })
   return { resource, provider, client }
+}
+
+/** Access rules of the server and of an organization: more than a page, one that names all that a rule can name, and hostile sentences. */
+async function setUpRules(
+  grantor: Grantor,
+  { resource, client, organization, user }: Record<'resource' | 'client' | 'organization' | 'user', string>,
+): Promise<void> {
+  const long = 'g'.repeat(64)
+  await perform(grantor, 'access-rule.create', {
+    rule_id: ACCESS_RULES.whole,
+    clients: [client, 'source:registration', 'document:*.acme.example'],
+    except_clients: ['unverified'],
+    apis: ['https://opaque.acme.test'],
+    scopes: [`${resource}=projects:read`],
+    sign_in: true,
+    except_scopes: [`${resource}=${'a'.repeat(100)}`],
+    groups: [GROUPS.protected, long],
+    except_groups: [GROUPS.empty],
+    organizations: ['any', organization],
+    users: [user],
+    require: 'phr',
+    max_age: 600,
+    sentence: HOSTILE.repeat(3),
+  })
+  await perform(grantor, 'access-rule.create', {
+    rule_id: ACCESS_RULES.report,
+    clients: ['source:registration'],
+    state: 'report',
+  })
+  const off = { clients: ['unverified'], require: '2fa', state: 'off' }
+  for (let index = 0; index < 51; index += 1)
+    await perform(grantor, 'access-rule.create', { ...off, rule_id: `rule-${index}` })
+  const own = { organization_id: organization, rule_id: ACCESS_RULES.own }
+  await perform(grantor, 'organization-access-rule.create', {
+    ...own,
+    except_clients: [client],
+    groups: [`${organization}/${GROUPS.own}`],
+    users: [user],
+    sentence: HOSTILE,
+    state: 'report',
+  })
 }
 
 /** The screens of what is set up, and of what goes wrong on the way. */
@@ -53,6 +98,11 @@ export function setUpStates({ resource, provider, client }: SetUp, console: stri
   const pages: readonly (readonly [name: string, path: string])[] = [
     ['50 rows of APIs', '/apis'],
     ['50 rows of providers', '/providers'],
+    ['50 rows of access rules', '/access-rules'],
+    ['no access rule matches', '/access-rules?text=zzz'],
+    ['an access rule', `/access-rules/${ACCESS_RULES.whole}`],
+    ['an access rule that only reports', `/access-rules/${ACCESS_RULES.report}`],
+    ['no such access rule', '/access-rules/none'],
     ['an API', api],
     ['an API with opaque tokens', `/apis/${encodeURIComponent('https://opaque.acme.test')}`],
     ['an API, its scopes', `${api}/scopes`],

@@ -5,7 +5,7 @@ import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { fillFigures } from '../../tools/figures.ts'
-import { fill, GROUPS, HOSTILE } from './filled-server.ts'
+import { ACCESS_RULES, fill, GROUPS, HOSTILE } from './filled-server.ts'
 import { setUp, setUpStates } from './set-up-states.ts'
 import { userStates } from './user-states.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
@@ -81,8 +81,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   const { context } = grantor
   const { userIds, clientIds, grantId, hostileId, token, ...organizations } = await fill(grantor)
   const { organizationId, emptyId, hostileOrganizationId } = organizations
-  const ready = await setUp(grantor)
   const [user = '', other = '', hostileUser = ''] = userIds
+  const ready = await setUp(grantor, { organization: organizationId, user })
   const [client = ''] = clientIds
   const now = context.clock()
   const unknown = {
@@ -117,7 +117,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['a group without anything', `/groups/${GROUPS.empty}`],
     ['a group of an organization', `/groups/${encodeURIComponent(`${organizationId}/${GROUPS.own}`)}`],
     ['no such group', '/groups/none'],
-    ...['members', 'groups', 'installations'].flatMap((list) => [
+    ['an access rule of an organization', `/organizations/${organizationId}/access-rules/${ACCESS_RULES.own}`],
+    ...['members', 'groups', 'access-rules', 'installations'].flatMap((list) => [
       [`organization, 50 rows of ${list}`, `/organizations/${organizationId}/${list}`] as const,
       [`organization, first ${list}`, `/organizations/${hostileOrganizationId}/${list}`] as const,
     ]),
@@ -308,6 +309,9 @@ export function organizationStates(console: string, organization: string): reado
     'members',
     'groups',
     `groups/${encodeURIComponent(`${organization}/${GROUPS.own}`)}`,
+    'access-rules',
+    `access-rules/${ACCESS_RULES.own}`,
+    'access-rules?ask=organization-access-rule.create',
     'installations',
     'installations?ask=installation.install',
   ].map((path) => at(console, `role for one organization: ${path}`, `${home}/${path}`))
@@ -316,7 +320,7 @@ export function organizationStates(console: string, organization: string): reado
 /** The screens for a person who may read, on which nothing can be changed. */
 export function readOnlyStates(states: readonly State[]): readonly State[] {
   const shown = states.filter(({ name }) =>
-    /^(50 rows|a client|a user|a group|a grant|an API|a provider( that|$)|an organization|organization, 50|a new rule)/.test(
+    /^(50 rows|a client|a user|a group|an access rule|a grant|an API|a provider( that|$)|an organization|organization, 50|a new rule)/.test(
       name,
     ),
   )
@@ -354,6 +358,11 @@ function confirmations(known: {
     resource: known.resource,
     provider_id: known.provider,
     group_id: GROUPS.protected,
+    rule_id: ACCESS_RULES.whole,
+  }
+  const ownIds: Readonly<Record<string, string>> = {
+    group_id: `${known.organization}/${GROUPS.own}`,
+    rule_id: ACCESS_RULES.own,
   }
   const idOf = (name: string): string => {
     const found = ids[name]
@@ -365,7 +374,7 @@ function confirmations(known: {
       const isOfOne = screen.path.includes('{organization_id}')
       const path = screen.path
         .replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-          encodeURIComponent(isOfOne && name === 'group_id' ? `${known.organization}/${GROUPS.own}` : idOf(name)),
+          encodeURIComponent(isOfOne ? (ownIds[name] ?? idOf(name)) : idOf(name)),
         )
         .replace('/console', '')
       const { member } = chosenRows(form) ?? {}

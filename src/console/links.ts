@@ -5,10 +5,17 @@ import { organizationPath, sectionsOf } from './sections.ts'
 
 /** Where the page of an object is. */
 export function linkTo(
-  kind: 'clients' | 'users' | 'groups' | 'grants' | 'organizations' | 'apis' | 'providers',
+  kind: 'clients' | 'users' | 'groups' | 'grants' | 'organizations' | 'apis' | 'providers' | 'access-rules',
   object: string,
 ): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
+}
+
+/** Where the page of an access rule is. `owner`: the organization that has it; null: the server. */
+export function rulePath(rule: string, owner: string | null): string {
+  return owner === null
+    ? linkTo('access-rules', rule)
+    : `${organizationPath(owner)}/access-rules/${encodeURIComponent(rule)}`
 }
 
 /** The parameter of an object's address that has the query of the list from which the person came. */
@@ -29,6 +36,7 @@ export function fromList({ filters, place: { query } }: Pick<Frame, 'filters' | 
 const NAMED_LISTS = {
   users: 'text',
   groups: 'name',
+  'access-rules': 'text',
   organizations: 'name',
   clients: 'text',
   apis: 'name',

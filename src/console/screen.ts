@@ -33,6 +33,7 @@ export type Section =
   | 'token'
   | 'server'
   | 'groups'
+  | 'access-rules'
   | 'organizations'
   | 'members'
   | 'installations'

@@ -1,3 +1,5 @@
+import { ACCESS_RULE, ORGANIZATION_ACCESS_RULE } from './screens/access-rules/access-rule.ts'
+import { ACCESS_RULES, ORGANIZATION_ACCESS_RULES } from './screens/access-rules/access-rules.ts'
 import { API, API_CONSENT, API_SCOPES } from './screens/apis/api.ts'
 import { APIS } from './screens/apis/apis.ts'
 import { AUDIT } from './screens/audit.ts'
@@ -45,6 +47,10 @@ export const SCREENS: readonly AnyScreen[] = [
   GROUP,
   ORGANIZATION_GROUPS,
   ORGANIZATION_GROUP,
+  ACCESS_RULES,
+  ACCESS_RULE,
+  ORGANIZATION_ACCESS_RULES,
+  ORGANIZATION_ACCESS_RULE,
   GRANTS,
   GRANT,
   ORGANIZATION_GRANTS,

@@ -33,8 +33,18 @@ const ACCESSES: Texts = {
   metrics: 'Only /metrics, for a program that collects figures. Not for one organization.',
 }
 
+/** What an access rule demands instead of leaving something out. */
+const DEMANDS: Texts = { none: 'leave it out', '2fa': 'give it with two factors', phr: 'give it with a passkey' }
+
+/** What a state of an access rule does. */
+const STATES: Texts = {
+  on: 'The rule takes.',
+  report: 'It is only logged and counted what the rule would take.',
+  off: 'The rule does nothing.',
+}
+
 /** The words for the values of a choice, by the name of its field. They say what its description says of the values. */
-export const CHOICE_WORDS: Readonly<Record<string, Texts>> = { granted_to: GRANTED, level: LEVELS }
+export const CHOICE_WORDS: Readonly<Record<string, Texts>> = { granted_to: GRANTED, level: LEVELS, require: DEMANDS }
 
 /** The same, for a choice whose values keep their names, each with what it means below it. */
-export const CHOICE_MEANINGS: Readonly<Record<string, Texts>> = { access: ACCESSES }
+export const CHOICE_MEANINGS: Readonly<Record<string, Texts>> = { access: ACCESSES, state: STATES }

@@ -30,7 +30,7 @@ test('GRP-03: an organization with the id of a deleted one makes no group that a
   assert.equal((await stage.performByName('organization-group.create', admins, former)).statusCode, 201)
   await run('api.create', { resource: API, groups: 'roles', group_words: ['corp/admins=root'] })
   const shown = (await stage.performByName('organization-group.show', admins, former)).json<Members>()
-  assert.deepEqual(shown['named_by'], [{ kind: 'server', id: null }])
+  assert.deepEqual(shown['named_by'], [{ kind: 'server', id: null, organization_id: null }])
   const kept = await stage.performByName('organization-group.delete', admins, former)
   assert.match(kept.body, /A record of the server names the group corp\/admins/)
   assert.ok(!kept.body.includes(API))

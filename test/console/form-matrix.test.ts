@@ -303,6 +303,8 @@ const UNDONE = [
   'user.update',
   'group.update',
   'organization-group.update',
+  'access-rule.update',
+  'organization-access-rule.update',
   'organization.rename',
   'organization.disable',
   'member.disable',

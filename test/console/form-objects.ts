@@ -91,7 +91,7 @@ const STATES: Readonly<Record<string, State>> = {
 }
 
 const JWK = makeClientKey('ES256').jwk
-let [providers, groups] = [0, 0]
+let [providers, groups, rules] = [0, 0, 0]
 
 const makeOrganization = async (stage: AdminServer): Promise<string> =>
   String((await run(stage, 'organization.create', { name: 'Acme' }))['organization_id'])
@@ -112,6 +112,18 @@ const MAKERS: Readonly<Record<string, Maker>> = {
       ...(organization_id !== undefined && { organization_id }),
     })
     return group_id
+  },
+  rule_id: async (stage, _, { organization_id }) => {
+    const noun = organization_id === undefined ? 'access-rule' : 'organization-access-rule'
+    const { rule_id } = await run(stage, `${noun}.create`, {
+      rule_id: `made-${(rules += 1)}`,
+      clients: ['source:registration'],
+      require: '2fa',
+      sentence: 'Two factors, please',
+      state: 'off',
+      ...(organization_id !== undefined && { organization_id }),
+    })
+    return rule_id
   },
   resource: async (stage) => {
     const resource = stage.aResource()

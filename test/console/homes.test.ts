@@ -7,16 +7,10 @@ import { TASKS } from '../../src/admin/tasks.ts'
 
 /** Where a person at the console finds each task. */
 
-/** Access rules have commands and the HTTP API, and no screen so far. */
-const OF_RULES = ['access-rule', 'organization-access-rule'].flatMap((noun) =>
-  ['create', 'update', 'delete'].map((verb) => [`${noun}.${verb}`, 'access rules have no screen']),
-)
-
 /** Tasks that change something and have no form, with the reason. */
 const WITHOUT_FORM: Readonly<Record<string, string>> = {
   'user.set-password': 'a link lets the user set it, so that no other person ever knows it',
   'apply.record': 'what a file applied is recorded by `grantor apply`, which reads the file',
-  ...(Object.fromEntries(OF_RULES) as Readonly<Record<string, string>>),
   'apply.release': 'a set of files is ended where the files are',
 }
 

@@ -144,6 +144,7 @@ async function makeObjects(path?: string, form?: Form): Promise<Readonly<Record<
     provider_id: await made('provider_id', makeProvider),
     grant_id: mine.grant_id,
     group_id: await made('group_id', () => makeGroup(path)),
+    rule_id: await made('rule_id', () => makeRule(path)),
     // That of the callers must not end.
     organization_id: path === ONE_ORGANIZATION ? await stage.makeOrganization() : mine.organization_id,
     pattern: 'evil.example',
@@ -164,7 +165,16 @@ async function makeGroup(path: string | undefined): Promise<string> {
   return String((await perform(stage.server.context, `${noun}.create`, own))['group_id'])
 }
 
-let [providers, groups] = [0, 0]
+async function makeRule(path: string | undefined): Promise<string> {
+  const noun = path === undefined || path.includes('organization') ? 'organization-access-rule' : 'access-rule'
+  const own = noun === 'access-rule' ? {} : { organization_id: mine.organization_id }
+  const rule = { rule_id: `r-${(rules += 1)}`, clients: ['unverified'], state: 'off' }
+  // The screens of both are read with one id.
+  if (path === undefined) await perform(stage.server.context, 'access-rule.create', rule)
+  return String((await perform(stage.server.context, `${noun}.create`, { ...own, ...rule }))['rule_id'])
+}
+
+let [providers, groups, rules] = [0, 0, 0]
 
 /** A provider that answers nothing. */
 async function makeProvider(): Promise<string> {

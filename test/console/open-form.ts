@@ -83,6 +83,8 @@ const CHANGES: Readonly<Record<string, Fields>> = {
   'client.set-keys': { token_endpoint_auth_signing_alg: '' },
   'client.set-rules': { claims: 'id-token' },
   'client.update': { client_name: 'Other' },
+  'access-rule.update': { sentence: 'Other' },
+  'organization-access-rule.update': { sentence: 'Other' },
   'group.update': { name: 'Other' },
   'organization-group.update': { name: 'Other' },
   'organization.rename': { name: 'Globex' },
@@ -109,6 +111,8 @@ const CHOSEN: Typing = {
 
 /** What the person types though the schema does not require it, by the task. */
 const TYPED: Typing<[Objects]> = {
+  'access-rule.create': () => ({ clients: 'unverified', state: 'off' }),
+  'organization-access-rule.create': () => ({ clients: 'unverified', state: 'off' }),
   'client.create': () => ({ redirect_uris: 'https://new.example/cb' }),
   'domain.trust': () => ({ pattern: aHost() }),
   'member.add': (_, { user_id = '' }) => ({ user_id }),
@@ -135,6 +139,7 @@ const VALUES: Readonly<Record<string, (stage: AdminServer) => string>> = {
   pattern: () => aHost(),
   provider_id: () => `p-${(count += 1)}`,
   resource: (stage) => stage.aResource(),
+  rule_id: () => `r-${(count += 1)}`,
   scope: () => 'read',
   template: () => 'oidc',
   token: () => '',

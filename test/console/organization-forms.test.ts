@@ -156,7 +156,7 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
   assert.match(await found('LEDGER'), new RegExp(`href="${page}"[^]*<b>Ledger</b><[^]*<code>ledger:post<`))
   assert.match(
     await found('No such name'),
-    /None of the users, groups, organizations, clients, APIs and providers has <bdi>“No such name”<[^]*Searched: all users, groups, organizations, clients, APIs and providers\./,
+    /None of the users, groups, access rules, organizations, clients, APIs and providers has <bdi>“No such name”<[^]*Searched: all users, groups, access rules, organizations, clients, APIs and providers\./,
   )
   // N1: any case, and any part of a name or an address.
   const { user_id } = await read('user.create', {
@@ -167,7 +167,7 @@ test('a search finds organizations, APIs and scopes, by names of theirs and by a
     assert.match(await found(text), new RegExp(`href="${linkOf('users', String(user_id))}"`), text)
   assert.match(
     await found('g.'),
-    /Searched: all groups, organizations, clients, APIs and providers; users by the beginnings of their addresses, because no word has three letters\./,
+    /Searched: all groups, access rules, organizations, clients, APIs and providers; users by the beginnings of their addresses, because no word has three letters\./,
   )
   const rows = async (path: string) => (await browser.console.get(path)).body.match(/<tr data-row/g)?.length ?? 0
   assert.deepEqual(

@@ -84,7 +84,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     `/console/organizations/${mine.organization_id}`,
     `/console/organizations/${mine.organization_id}/members?ask=member.add`,
     `/console/organizations/${other.organization_id}`,
-    ...['grants', 'members', 'groups', 'installations', 'found?text=a'].map(
+    ...['grants', 'members', 'groups', 'access-rules', 'installations', 'found?text=a'].map(
       (list) => `/console/organizations/${other.organization_id}/${list}`,
     ),
     `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,
@@ -117,7 +117,8 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     )
     const { status, body } = await read(location)
     assert.ok(
-      status !== 200 || /Nothing matches|None of the members, groups and clients has|<li data-row/.test(body),
+      status !== 200 ||
+        /Nothing matches|None of the members, groups, access rules and clients has|<li data-row/.test(body),
       q,
     )
     assert.ok(![...strangers, other.client_id].some((id) => id !== q && body.includes(id)), q)
@@ -208,7 +209,7 @@ test('CON-08: a role for one organization filters by names of its own objects, a
   const found = (await browser.console.get(search.headers.location ?? '')).body
   for (const { id, email } of people)
     assert.match(found, new RegExp(`href="[^"]*/grants\\?user_id=${id}"><bdi>${email}<`))
-  assert.match(found, /Searched: all members, groups and clients\./)
+  assert.match(found, /Searched: all members, groups, access rules and clients\./)
   assert.match((await browser.console.get(home)).body, new RegExp(`<td[^>]*><bdi>${ownClient}<`))
   const shownFor = async (filter: string, text: string) => {
     const { statusCode, body } = await browser.console.get(`${home}?${filter}=${encodeURIComponent(text)}`)

@@ -99,6 +99,19 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
       'organization-group.delete': 'fresh',
     },
   },
+  '/console/access-rules': { extent: 'server', forms: { 'access-rule.create': 'asks' } },
+  '/console/access-rules/{rule_id}': {
+    extent: 'server',
+    forms: { 'access-rule.update': 'fresh', 'access-rule.delete': 'fresh' },
+  },
+  '/console/organizations/{organization_id}/access-rules': {
+    extent: 'organization',
+    forms: { 'organization-access-rule.create': 'asks' },
+  },
+  '/console/organizations/{organization_id}/access-rules/{rule_id}': {
+    extent: 'organization',
+    forms: { 'organization-access-rule.update': 'fresh', 'organization-access-rule.delete': 'fresh' },
+  },
   '/console/grants': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/grants/{grant_id}': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/organizations/{organization_id}/grants': {

@@ -51,7 +51,7 @@ test('the side has what is for every day, what is set up, the administration, an
   const groups = groupsOf(sectionsOf(undefined)).map(([heading, rows]) => [heading, rows.map(({ label }) => label)])
   assert.deepEqual(groups, [
     [undefined, ['Overview', 'Users', 'Groups', 'Organizations', 'Clients', 'Grants', 'Audit']],
-    ['Set up', ['APIs and scopes', 'Sign-in providers', 'Domains', 'Initial tokens']],
+    ['Set up', ['APIs and scopes', 'Access rules', 'Sign-in providers', 'Domains', 'Initial tokens']],
     ['Administration', ['Roles', 'Credentials', 'Keys', 'Server']],
     ['Tools', ['What is this token?']],
   ])

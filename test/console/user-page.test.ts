@@ -305,7 +305,7 @@ test('the list of users has its views, the organizations of each row and what is
   assert.match(found, /<h2>Users<[^]*>In the list<[^]*<bdi>Greta <b>Wäg<\/b>ner<\/bdi>/)
   assert.match(
     found,
-    /Searched: all users, groups and organizations\.\s*Your role cannot search clients, APIs and providers\./,
+    /Searched: all users, groups, access rules and organizations\.\s*Your role cannot search clients, APIs and providers\./,
   )
   // While the index is written the page says how far it is.
   const finished = { counts: { used: 900_000, unused: 100_000, disabled: 0, indexed: 640_000 }, countedMs: 1 }

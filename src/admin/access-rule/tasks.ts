@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { iso, ISO } from '../../base/iso.ts'
 import { MAXIMA } from '../../base/maxima.ts'
-import { valueOf } from '../../protocol/access/judge.ts'
+import { concernsApi, concernsClient, valueOf } from '../../protocol/access/judge.ts'
 import {
   RULE_STATES,
   type AccessRule,
@@ -10,13 +10,15 @@ import {
   ruleText,
 } from '../../protocol/access/rule.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
-import { CHOSEN_ID_FORM, isChosenId, type OrganizationId } from '../../protocol/ids.ts'
+import { CHOSEN_ID_FORM, type ClientId, isChosenId, type OrganizationId } from '../../protocol/ids.ts'
+import { type ClientTerm, ruledClient } from '../../protocol/client/policy.ts'
+import { orNull } from '../../protocol/null-meaning.ts'
 import { type AdminError, conflict, unknown } from '../admin-error.ts'
-import { LIMIT, NAME, NEXT } from '../fields.ts'
+import { CLIENT_ID, LIMIT, NAME, NEXT, RESOURCE } from '../fields.ts'
 import { describeJwtAcceptance, findJwtAcceptance, JWT_ACCEPTANCE } from '../jwt-acceptance.ts'
 import { bothTasks } from '../organization/both-tasks.ts'
 import { requireOrganization } from '../organization/organization.ts'
-import { pageOf } from '../page.ts'
+import { hasText, pageOf } from '../page.ts'
 import type { Task, TaskContext } from '../task.ts'
 import { OWN_TERMS, readTerms, type RuleTerms, sayRule, SERVER_TERMS, SHOWN_TERMS, showTerms } from './terms.ts'
 
@@ -50,8 +52,10 @@ const EFFECT = {
     .enum(RULE_STATES)
     .optional()
     .describe('on, the default; report: it is only logged and counted what the rule would take; off.'),
-  sentence: NAME.optional().describe(
+  sentence: orNull(
+    NAME,
     'Said to the person from whom the rule takes something, in the language of the users.',
+    'nothing is said',
   ),
 }
 
@@ -149,7 +153,15 @@ function sizeOf(rule: AccessRule): number {
 }
 
 const ONE = z.object({ rule_id: RULE_ID })
-const LIST_INPUT = z.object({ limit: LIMIT, before: RULE_ID.optional().describe('Continue after this rule.') })
+const LIST_INPUT = z.object({
+  limit: LIMIT,
+  before: RULE_ID.optional().describe('Continue after this rule.'),
+  text: NAME.optional().describe('Only rules with this text in their id, in what they do, or in their sentence.'),
+})
+const SERVER_LIST_INPUT = LIST_INPUT.extend({
+  client_id: CLIENT_ID.optional().describe('Only rules that concern this client.'),
+  resource: RESOURCE.optional().describe('Only rules that concern this API.'),
+})
 const ANY = { only: [], except: [] }
 const NOTHING_NAMED: RuleTerms = { clients: ANY, access: ANY, people: ANY }
 
@@ -160,11 +172,18 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     path: '',
     access: 'read-people',
     summary: 'List the access rules.',
-    input: LIST_INPUT,
+    input: SERVER_LIST_INPUT,
     own: LIST_INPUT,
     output: z.object({ access_rules: z.array(RULE), next: NEXT }),
-    async run(context, page, organizationId) {
-      const { rows, next } = pageOf(await placeOf(context, organizationId).list(), ({ id }) => id, page)
+    async run(context, { text, client_id: clientId, resource, ...page }, organizationId) {
+      const client = clientId && (await termsOfClient(context, clientId))
+      const meant = (await placeOf(context, organizationId).list()).filter(
+        (rule) =>
+          (client === undefined || concernsClient(rule, client)) &&
+          (resource === undefined || concernsApi(rule, resource)) &&
+          (text === undefined || hasText(text, rule.id, sayRule(rule), rule.sentence)),
+      )
+      const { rows, next } = pageOf(meant, ({ id }) => id, page)
       return { access_rules: rows.map((rule) => describe(rule, organizationId)), next }
     },
   }),
@@ -205,6 +224,7 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     path: '/{rule_id}',
     access: 'write',
     undo: 'update',
+    needsRecentSignIn: true,
     summary: 'Change an access rule. A list that is given replaces the one that the rule has; what is not given stays.',
     input: ONE.extend({ ...SERVER_TERMS, ...EFFECT }),
     own: ONE.extend({ ...OWN_TERMS, ...EFFECT }),
@@ -226,11 +246,11 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     summary: 'Delete an access rule. What it took is given again with the next token.',
     input: ONE,
     own: ONE,
-    output: z.object({ rule_id: z.string(), deleted: z.literal(true) }),
+    output: z.object({ rule_id: z.string(), organization_id: z.string().nullable(), deleted: z.literal(true) }),
     async run(context, { rule_id: id }, organizationId) {
       const place = placeOf(context, organizationId)
       await place.remove(await requireRule(place, id))
-      return { rule_id: id, deleted: true as const }
+      return { rule_id: id, organization_id: organizationId ?? null, deleted: true as const }
     },
   }),
 ]
@@ -254,7 +274,7 @@ async function readRule(
     ...named,
     require: wanted === 'none' ? undefined : { level: wanted === 'phr' ? 3 : 2, maxAge: age === 0 ? undefined : age },
     state: state ?? before.state,
-    sentence: sentence ?? before.sentence,
+    sentence: sentence === undefined ? before.sentence : (sentence ?? undefined),
   }
   const isEmpty = [named.clients, named.access, named.people].every(
     ({ only, except }) => only.length + except.length === 0,
@@ -277,6 +297,12 @@ async function changed(
       ? await findJwtAcceptance(context, { endedAt: context.clock(), resources: undefined })
       : describeJwtAcceptance(context, undefined)
   return { ...describe(rule, organizationId), notice: await findNotice(context, rule), ...acceptance }
+}
+
+/** What rules call a client. One that the server does not know may be named by its id. */
+async function termsOfClient({ store }: TaskContext, id: ClientId): Promise<readonly ClientTerm[]> {
+  const client = await store.findClient(id)
+  return client === undefined ? [`client:${id}`] : ruledClient(client)
 }
 
 async function findNotice({ store }: TaskContext, { clients }: AccessRule): Promise<string | null> {

@@ -90,6 +90,10 @@ export const NAMING = z
       .string()
       .nullable()
       .describe('The identifier of the API, or the id of the rule, the client or the provider; null: of `server`.'),
+    organization_id: z
+      .string()
+      .nullable()
+      .describe('The organization that has the access rule; null: the server has it, or it is no rule.'),
   })
   .meta({ id: 'NamesGroup' })
 
@@ -116,20 +120,23 @@ export async function listNaming(
   const owner = organizationOfGroup(id)
   const rulesOfOwner = owner === undefined ? [] : ((await store.findOrganization(owner))?.accessRules ?? [])
   const ofServer = [
-    ...rulesNaming(await store.listAccessRules(), id),
-    ...apis.map(({ resource }) => ({ kind: 'api' as const, id: resource })),
-    ...clients.map((client) => ({ kind: 'client' as const, id: listedIdOf(client) })),
-    ...providers.map((provider) => ({ kind: 'provider' as const, id: provider.id })),
+    ...rulesNaming(await store.listAccessRules(), id, null),
+    ...apis.map(({ resource }) => namingOf('api', resource)),
+    ...clients.map((client) => namingOf('client', listedIdOf(client))),
+    ...providers.map((provider) => namingOf('provider', provider.id)),
   ]
-  const seen =
-    administrator.organizationId === undefined ? ofServer : ofServer.map(() => ({ kind: 'server' as const, id: null }))
-  return [...rulesNaming(rulesOfOwner, id), ...seen]
+  const seen = administrator.organizationId === undefined ? ofServer : ofServer.map(() => namingOf('server', null))
+  return [...rulesNaming(rulesOfOwner, id, owner ?? null), ...seen]
 }
 
-function rulesNaming(rules: readonly AccessRule[], id: GroupId): readonly Naming[] {
+function namingOf(kind: Naming['kind'], id: string | null): Naming {
+  return { kind, id, organization_id: null }
+}
+
+function rulesNaming(rules: readonly AccessRule[], id: GroupId, owner: OrganizationId | null): readonly Naming[] {
   return rules
     .filter(({ people: { only, except } }) => [...only, ...except].includes(`group:${id}`))
-    .map((rule) => ({ kind: 'access-rule', id: rule.id }))
+    .map((rule) => ({ kind: 'access-rule', id: rule.id, organization_id: owner }))
 }
 
 /**

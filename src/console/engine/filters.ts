@@ -2,7 +2,7 @@ import { requireTask } from '../../admin/tasks.ts'
 import { inputFields, type InputField } from './input-fields.ts'
 import { queryTypes, readQueryValue } from '../../admin/query-values.ts'
 import type { Task } from '../../admin/task.ts'
-import type { AnyScreen } from '../screen.ts'
+import type { AnyScreen, Section } from '../screen.ts'
 import type { Filter, Members, Texts } from './form.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -17,13 +17,19 @@ const FILTER_LABELS: Readonly<Record<string, string>> = {
   trust_level: 'Trust',
 }
 
+/** What a text is compared with, where it is not names and addresses. */
+const TEXT_LABELS: Readonly<Partial<Record<Section, string>>> = {
+  clients: 'Name or host',
+  'access-rules': 'Id or what it does',
+}
+
 /** What a list can be filtered by, and what the address has of it. */
 export function filtersOf({ section, reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
   const [first] = Object.values(reads)
   if (first === undefined || filters.length === 0) return []
   return inputFields(requireTask(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
     name,
-    label: name === 'text' && section === 'clients' ? 'Name or host' : (FILTER_LABELS[name] ?? label),
+    label: (name === 'text' ? TEXT_LABELS[section] : undefined) ?? FILTER_LABELS[name] ?? label,
     kind: kind === 'choice' || kind === 'time' ? kind : 'text',
     choices,
     value: query[name],

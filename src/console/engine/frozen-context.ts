@@ -6,8 +6,8 @@ import type { UserId } from '../../protocol/ids.ts'
 /** What changes no record of a form, by the names that the store gives it: its reads, its counters and what it says of its commits. */
 export const READ = /^(?:find|list|has|is|count|knows|walk|check|doubts|last)[A-Z]/
 
-/** Reads of what a form shows filled in: a record, or the declared APIs. */
-const FROZEN = /^(?:find[A-Z]|listApis$)/
+/** Reads of what a form shows filled in: a record, the declared APIs, or the access rules. */
+const FROZEN = /^(?:find[A-Z]|list(?:AccessRules|Apis)$)/
 
 type Calls = Readonly<Record<string, (input: unknown) => unknown>>
 

@@ -5,6 +5,7 @@ import type { GrantDocument } from '../../admin/grant.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { feed, type ListedEvents } from '../feed.ts'
+import { concerningRules, rulesOf, type ListedRules } from './access-rules/rules-of.ts'
 import { accessOf, actsAlone, installationsOf, type Installed } from './client-access.ts'
 import { APPROVE, CREDENTIAL_FORMS, SETTING_FORMS } from './client-forms.ts'
 import { originOf, settingsInShort, settingsOf } from './client-settings.ts'
@@ -26,6 +27,7 @@ interface Answers {
   readonly installations: Installed
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: ListedEvents
+  readonly rules: ListedRules
 }
 
 const INSTALLATIONS_SHOWN = 20
@@ -59,6 +61,7 @@ export const CLIENT = screen<Answers>({
     client: { task: 'client.show', input: () => ({}) },
     apis: { task: 'api.list', input: () => ({}) },
     installations: { task: 'client.list-installations', input: () => ({ limit: INSTALLATIONS_SHOWN }) },
+    rules: concerningRules('client_id'),
     domains: { task: 'domain.list', input: () => ({ limit: 1000 }) },
     grants: {
       task: 'grant.list',
@@ -145,7 +148,7 @@ function content(answers: Answers, frame: Frame): Markup {
 }
 
 function summary(answers: Answers, frame: Frame): Markup {
-  const { client, installations, apis } = answers
+  const { client, installations, apis, rules } = answers
   const settings = `${linkTo('clients', client.client_id)}?tab=settings`
   const alone = actsAlone(client) ? accessOf(frame, client, installations, apis.apis) : undefined
   return html`<div class="split">
@@ -153,7 +156,10 @@ function summary(answers: Answers, frame: Frame): Markup {
       ${needsDecision(answers, frame)} ${users(answers, frame)} ${installationsOf(frame, client, installations)}
       ${alone} ${activity(answers, frame)}
     </div>
-    <div>${section('Settings', settingsInShort(client), html`<a href="${settings}">All settings</a>`)}</div>
+    <div>
+      ${section('Settings', settingsInShort(client), html`<a href="${settings}">All settings</a>`)}
+      ${rulesOf(frame, rules, 'client_id', client.client_id)}
+    </div>
   </div>`
 }
 

@@ -14,14 +14,15 @@ import { listedNameOf } from '../../protocol/client/identity.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { formatNumber } from '../chart.ts'
-import { linkFor, linkTo, namedAddress, type NamedList } from '../links.ts'
+import { linkFor, linkTo, namedAddress, rulePath, type NamedList } from '../links.ts'
 import { highlighted } from '../highlight.ts'
-import { apisIcon, clientsIcon, groupsIcon, organizationsIcon, providersIcon, usersIcon } from '../icons.ts'
+import { apisIcon, clientsIcon, groupsIcon, organizationsIcon, providersIcon, rulesIcon, usersIcon } from '../icons.ts'
 import { capitalOf, dotted, id, name, nameOf, scopes, section, time } from '../parts.ts'
 import { screen } from '../screen.ts'
 import { organizationPath } from '../sections.ts'
 import type { Frame, Place, Texts, View } from '../engine/form.ts'
 import { goesTo, trust } from './clients.ts'
+import { ruleState, type ListedRules } from './access-rules/rules-of.ts'
 import { protection } from './groups/group.ts'
 import { memberState } from './organizations/members.ts'
 import { organizationState } from './organizations/organizations.ts'
@@ -36,6 +37,7 @@ interface ListedGroups {
 interface Answers {
   readonly users: ListedUsersDocument
   readonly groups: ListedGroups
+  readonly 'access-rules': ListedRules
   readonly organizations: { readonly organizations: readonly OrganizationDocument[]; readonly next: string | null }
   readonly clients: { readonly clients: readonly ClientDocument[]; readonly next: string | null } | undefined
   readonly apis: { readonly apis: readonly ApiDocument[]; readonly next: string | null } | undefined
@@ -56,6 +58,7 @@ export const FOUND = screen<Answers>({
   reads: {
     users: { task: 'user.list', input: having },
     groups: { task: 'group.list', input: named },
+    'access-rules': { task: 'access-rule.list', input: having },
     organizations: { task: 'organization.list', input: named },
     clients: { task: 'client.list', input: having, isOptional: true },
     apis: { task: 'api.list', input: named, isOptional: true },
@@ -76,6 +79,7 @@ export const FOUND = screen<Answers>({
 
 interface AnswersWithin {
   readonly groups: ListedGroups
+  readonly rules: ListedRules
   readonly members: { readonly members: readonly MemberDocument[]; readonly next: string | null }
   readonly installations: { readonly installations: readonly InstallationDocument[]; readonly next: string | null }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
@@ -88,6 +92,7 @@ export const FOUND_WITHIN = screen<AnswersWithin>({
   reads: {
     members: { task: 'member.list', input: having },
     groups: { task: 'organization-group.list', input: named },
+    rules: { task: 'organization-access-rule.list', input: having },
     installations: { task: 'installation.list', input: () => ({ limit: PAGE_LIMIT.most }) },
     grants: { task: 'organization.list-grants', input: () => ({ limit: GRANTS_SEARCHED }) },
   },
@@ -162,6 +167,7 @@ function groupsOf(answers: Answers, frame: Frame, text: string): readonly Group[
       ...one,
       part: `${formatNumber(EXAMINED_FOR_TEXT)} groups`,
     })),
+    ...group('access-rules', 'access rules', rulesIcon, ruleRows(answers['access-rules'], text)),
     ...group(
       'organizations',
       'organizations',
@@ -217,6 +223,18 @@ function groupRows({ groups }: ListedGroups, frame: Frame, text: string): readon
   }))
 }
 
+function ruleRows({ access_rules: rules }: ListedRules, text: string): readonly Row[] {
+  return rules.map((rule) => ({
+    to: rulePath(rule.rule_id, rule.organization_id),
+    shown: highlighted(rule.rule_id, text, ''),
+    state: ruleState(rule),
+    besides: [
+      highlighted(rule.reads, text, ''),
+      rule.sentence === null ? undefined : highlighted(rule.sentence, text, ''),
+    ],
+  }))
+}
+
 /** What of the users was searched, if it is less than all names and addresses. */
 function partOfUsers({ searched: compared, counted }: Answers['users']): Pick<Group, 'isShort' | 'part'> {
   if (compared === 'beginnings_of_addresses')
@@ -236,7 +254,7 @@ function scopesWith({ scopes: all }: ApiDocument, text: string): Fragment {
 
 /** Clients are those that are installed, or that members allowed something. */
 function groupsWithin(
-  { members, groups, installations, grants }: AnswersWithin,
+  { members, groups, rules, installations, grants }: AnswersWithin,
   frame: Frame,
   text: string,
 ): readonly Group[] {
@@ -277,6 +295,15 @@ function groupsWithin(
       isFull: groups.groups.length === ROWS_SHOWN,
       part: `${formatNumber(EXAMINED_FOR_TEXT)} groups`,
       list: `${above}/groups?${new URLSearchParams({ name: text }).toString()}`,
+    },
+    {
+      kind: 'access rules',
+      icon: rulesIcon,
+      rows: ruleRows(rules, text),
+      next: rules.next,
+      isFull: rules.access_rules.length === ROWS_SHOWN,
+      part: 'all access rules',
+      list: `${above}/access-rules?${new URLSearchParams({ text }).toString()}`,
     },
     {
       kind: 'clients',

@@ -47,6 +47,8 @@ export interface Part {
 export interface Judgment<Rule extends AccessRule = AccessRule> {
   /** The scopes that are left out, with the first rule that takes each. */
   readonly leftOut: ReadonlyMap<string, Rule>
+  /** The first rule that takes a part without a scope. undefined: none does. */
+  readonly takesBare: Rule | undefined
   /** Nothing is left, or nothing of an API: no token is issued. */
   readonly isNothing: boolean
   /** The levels that rules demand for scopes, also those that are met. */
@@ -74,10 +76,22 @@ export function findConcerns<Rule extends AccessRule>(
 ): Concerns<Rule> {
   const parts = partsOf(access, apis)
   const concerns = rules
-    .filter(({ state, clients }) => state !== 'off' && holds(clients, (term) => client.includes(term)))
+    .filter((rule) => rule.state !== 'off' && concernsClient(rule, client))
     .map((rule) => ({ rule, parts: parts.filter((part) => holds(rule.access, (term) => isPart(term, part))) }))
     .filter((concern) => concern.parts.length > 0)
   return { resources: access.resources, parts, concerns }
+}
+
+/** Whether a rule is about the requests of a client. */
+export function concernsClient({ clients }: AccessRule, client: readonly ClientTerm[]): boolean {
+  return holds(clients, (term) => client.includes(term))
+}
+
+/** Whether a rule is about an API, or about a scope of it. */
+export function concernsApi({ access: { only, except } }: AccessRule, api: Resource): boolean {
+  const isAt = (term: AccessTerm): boolean => term !== 'sign-in' && sameResource(valueOf(term).split(' ')[0] ?? '', api)
+  const isWhole = (term: AccessTerm): boolean => term.startsWith('api:') && isAt(term)
+  return (only.length === 0 || only.some(isAt)) && !except.some(isWhole)
 }
 
 /**
@@ -91,6 +105,7 @@ export function judge<Rule extends AccessRule>(
 ): Judgment<Rule> {
   const leftOut = new Map<string, Rule>()
   const gone = new Set<Part>()
+  let takesBare: Rule | undefined
   const taking: Rule[] = []
   const reporting: Rule[] = []
   const demands: (readonly [token: string, required: RequiredLevel])[] = []
@@ -105,7 +120,8 @@ export function judge<Rule extends AccessRule>(
     taking.push(rule)
     for (const part of taken) {
       gone.add(part)
-      if (part.token !== undefined && !leftOut.has(part.token)) leftOut.set(part.token, rule)
+      if (part.token === undefined) takesBare ??= rule
+      else if (!leftOut.has(part.token)) leftOut.set(part.token, rule)
     }
   }
   const isGone = (part: Part): boolean => gone.has(part) || (part.token !== undefined && leftOut.has(part.token))
@@ -114,7 +130,7 @@ export function judge<Rule extends AccessRule>(
     resources.length === 0
       ? isBare(parts)
       : resources.some((resource) => isBare(parts.filter((part) => part.resource === resource)))
-  return { leftOut, isNothing, demands, taking, reporting }
+  return { leftOut, takesBare, isNothing, demands, taking, reporting }
 }
 
 function partsOf({ scope, resources }: JudgedAccess, apis: readonly Declared[]): readonly Part[] {

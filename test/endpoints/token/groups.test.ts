@@ -204,8 +204,8 @@ test('a group that a client or an API names is not deleted, and its page says wh
     rules,
   })
   const naming = [
-    { kind: 'api', id: C },
-    { kind: 'client', id: app['client_id'] },
+    { kind: 'api', id: C, organization_id: null },
+    { kind: 'client', id: app['client_id'], organization_id: null },
   ]
   for (const [place, { id }] of naming.entries()) {
     assert.deepEqual((await perform(context, 'group.show', { group_id: 'named' }))['named_by'], naming.slice(place))

@@ -15,6 +15,7 @@ import {
   verifyRecipe,
 } from './recipes.ts'
 import { linkTo } from '../../links.ts'
+import { concerningRules, rulesOf, type ListedRules } from '../access-rules/rules-of.ts'
 import { claimOf } from '../groups/claim.ts'
 import { actions, formOf, formsFor } from '../../engine/buttons.ts'
 import { table } from '../../list.ts'
@@ -26,6 +27,7 @@ import { apiName, GRANTED, LEVELS } from '../../words.ts'
 interface Answers {
   readonly api: ApiDocument
   readonly server: ServerDocument
+  readonly rules: ListedRules
 }
 
 type Scope = ApiDocument['scopes'][number]
@@ -58,11 +60,11 @@ const SERVER = { task: 'server.show', input: () => ({}) }
 export const API = screen<Answers>({
   path: '/console/apis/{resource}',
   section: 'apis',
-  reads: { api: { task: 'api.show', input: () => ({}) }, server: SERVER },
+  reads: { api: { task: 'api.show', input: () => ({}) }, server: SERVER, rules: concerningRules('resource') },
   filters: [],
   forms: FORMS,
   names: ({ api }) => ({ '': apiName(api) }),
-  view({ api, server }, frame) {
+  view({ api, server, rules }, frame) {
     const { resource, exchange } = api
     const others = formsFor(frame, '', { ...api }, false).filter(({ task }) => task !== CREDENTIALS.task)
     return {
@@ -89,7 +91,8 @@ export const API = screen<Answers>({
           ],
         ])}
         ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">${taskWords('api.update.scopes').label}</a>` : undefined)}
-        ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(frame, api))}
+        ${rulesOf(frame, rules, 'resource', resource)} ${section('Credentials', credentials(frame, api))}
+        ${section('How a client gets a token', request(frame, api))}
         ${section('How to verify its tokens', verification(api, server))}
         ${frame.mayWrite ? html`<section>${actions(frame, formsFor(frame, '', { ...api }, true))}</section>` : undefined}`,
     }

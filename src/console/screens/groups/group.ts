@@ -5,8 +5,8 @@ import { nameUser } from '../../../protocol/sign-in/account.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { buttonsWithMore, formOf, mainAskLink } from '../../engine/buttons.ts'
 import type { ChosenRows, Form, Frame, Members } from '../../engine/form.ts'
-import { apisIcon, clientsIcon, lockIcon, providersIcon } from '../../icons.ts'
-import { linkFor, linkTo } from '../../links.ts'
+import { apisIcon, clientsIcon, lockIcon, providersIcon, rulesIcon } from '../../icons.ts'
+import { linkFor, linkTo, rulePath } from '../../links.ts'
 import { table } from '../../list.ts'
 import { chip, id, name, section, thingHeading, time } from '../../parts.ts'
 import { screen, type AnyScreen } from '../../screen.ts'
@@ -169,7 +169,7 @@ export function sourceOf(source: string): Fragment {
 
 /** What names a group, by its kind. */
 const NAMES_GROUP: Readonly<Record<Naming['kind'], NamesGroup>> = {
-  'access-rule': { noun: 'Access rule', icon: lockIcon, list: undefined },
+  'access-rule': { noun: 'Access rule', icon: rulesIcon, list: 'access-rules' },
   api: { noun: 'API', icon: apisIcon, list: 'apis' },
   client: { noun: 'Client', icon: clientsIcon, list: 'clients' },
   provider: { noun: 'Provider', icon: providersIcon, list: 'providers' },
@@ -190,16 +190,21 @@ function naming(frame: Frame, all: readonly Naming[]): Markup {
       <p>Nothing names the group. Clients and APIs that read all groups of a user read it too.</p>
     </div>`
   return html`<ul class="feed" role="list">
-    ${all.map(({ kind, id: object }) => {
+    ${all.map(({ kind, id: object, organization_id: owner }) => {
       const { noun, icon, list } = NAMES_GROUP[kind]
       const shown = object === null ? undefined : html`<bdi>${object}</bdi>`
-      const to = list === undefined || object === null ? undefined : linkTo(list, object)
+      const to = list === undefined || object === null ? undefined : placeOf(list, object, owner)
       return html`<li data-row>
         ${icon}
         <p>${noun} ${to !== undefined && frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown}</p>
       </li>`
     })}
   </ul>`
+}
+
+/** A rule may be one of an organization. */
+function placeOf(list: Parameters<typeof linkTo>[0], object: string, owner: string | null): string {
+  return list === 'access-rules' ? rulePath(object, owner) : linkTo(list, object)
 }
 
 /** The id of a group or what it is called, which leads to its page. */

@@ -9,11 +9,19 @@ import { id, tabBar, thingHeading, time, type Tab } from '../../parts.ts'
 import { organizationState } from './organizations.ts'
 
 /** The parts of an organization. Those with forms of their own are screens; the others are on its page. */
-export type OrganizationPart = 'members' | 'groups' | 'installations' | 'grants' | 'sign-in' | 'activity'
+export type OrganizationPart =
+  | 'members'
+  | 'groups'
+  | 'access-rules'
+  | 'installations'
+  | 'grants'
+  | 'sign-in'
+  | 'activity'
 
 const LABELS: Readonly<Record<OrganizationPart, string>> = {
   members: 'Members',
   groups: 'Groups',
+  'access-rules': 'Access rules',
   installations: 'Installed apps',
   grants: 'Grants',
   'sign-in': 'Sign-in',
@@ -24,6 +32,7 @@ const LABELS: Readonly<Record<OrganizationPart, string>> = {
 const BELOW: Readonly<Record<OrganizationPart, string>> = {
   members: '/members',
   groups: '/groups',
+  'access-rules': '/access-rules',
   installations: '/installations',
   grants: '/grants',
   'sign-in': '?tab=sign-in',

@@ -32,8 +32,10 @@ export interface PersonalAccess extends JudgedAccess {
 export interface Ruling {
   readonly scope: Scope
   readonly leftOut: Scope
-  /** The sentence of the rule that takes a scope. Absent: it has none. */
-  readonly sentences: ReadonlyMap<string, string>
+  /** The scopes that are left out, with the first rule that takes each. */
+  readonly takenBy: ReadonlyMap<string, AccessRule>
+  /** The first rule that takes what has no scope. undefined: none does. */
+  readonly takesBare: AccessRule | undefined
   /** Nothing is left, or nothing of an API: no token is issued, and one that was is inactive. */
   readonly isNothing: boolean
   /** The rules that took something. */
@@ -70,16 +72,15 @@ export async function findRuling(context: Context, access: PersonalAccess, isMet
   const { concerns, server } = await findOwnConcerns(context, access)
   if (concerns.concerns.length === 0) return undefined
   const person = await findPerson(context, access.userId, concerns)
-  const { leftOut, isNothing, taking, reporting } = judge(concerns, person, isMet)
+  const { leftOut, takesBare, isNothing, taking, reporting } = judge(concerns, person, isMet)
   if (taking.length === 0 && reporting.length === 0) return undefined
   const labelled = (rule: AccessRule): RulingRule => ({ rule, isOfServer: server.includes(rule) })
   const scope = narrow(access.scope, (token) => !leftOut.has(token))
   return {
     scope,
     leftOut: subtract(access.scope, scope),
-    sentences: new Map(
-      [...leftOut].flatMap(([token, { sentence }]) => (sentence === undefined ? [] : [[token, sentence]])),
-    ),
+    takenBy: leftOut,
+    takesBare,
     isNothing,
     taking: taking.map(labelled),
     reporting: reporting.map(labelled),

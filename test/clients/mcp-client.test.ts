@@ -12,6 +12,7 @@ import {
   linkOf,
   openOneOfThree,
   refreshForAnHour,
+  walkIn,
   walkMcpLibrary,
   type McpLibrary,
   type McpMachine,
@@ -80,6 +81,34 @@ test(`RFC 9470 §5, RFC 6750 §3.1: a 403 leads ${library.name} to a step-up, an
     scope: 'notes:status notes:read',
     acr: 'urn:grantor:acr:2fa',
   })
+})
+
+test(`ACS-02: ${library.name} goes on with the scope that an access rule leaves, and asks the user again where nothing is left`, async (t) => {
+  const { server, person, resourceServer } = await openOneOfThree(t, undefined)
+  const { resource } = resourceServer
+  const rule = async (task: 'create' | 'update', change: object): Promise<void> => {
+    await perform(server.context, `access-rule.${task}`, { rule_id: 'r', ...change })
+    knowApis(server)
+  }
+  await rule('create', { scopes: [`${resource}=notes:read`], clients: ['source:registration'] })
+  const provider = openMemoryProvider()
+  await walkIn(library, { server, person, resourceServer }, provider)
+  assert.equal(await callTool(provider, resourceServer.url), '7')
+  assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status')
+  // A refresh repeats the scope of the registration.
+  assert.equal(await library.auth(provider, resourceServer.url, undefined), 'AUTHORIZED')
+  assert.deepEqual(provider.thrownAway, [])
+  // The API, whose token the client has, is closed for everyone: the client asks the user again, who reads why.
+  await rule('update', { scopes: [], apis: [resource], sentence: 'Not through apps' })
+  assert.equal(await library.auth(provider, resourceServer.url, undefined), 'REDIRECT')
+  const page = await person.visit(linkOf(provider))
+  assert.match(page.body, /Not through apps/)
+  const { url: callback } = await person.submit(page, { decision: 'deny' })
+  assert.equal(callback.searchParams.get('error'), 'access_denied')
+  await rule('update', { state: 'report' })
+  const again = openMemoryProvider()
+  await walkIn(library, { server, person, resourceServer }, again)
+  assert.equal(again.savedTokens()?.scope, 'notes:read notes:status')
 })
 
 test(`CA-01: ${library.name} calls a tool without a user, with a private key`, async (t) => {

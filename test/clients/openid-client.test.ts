@@ -5,13 +5,15 @@ import { createInitialToken } from '../../src/admin/client/initial-token.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'
+import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization/request.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../src/protocol/openid/id-token.ts'
 import { NO_SCOPE } from '../../src/protocol/token/scope.ts'
 import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
-import { EMAIL } from '../../tools/flow.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { execute } from '../support/store/dump.ts'
+import { perform } from '../support/tasks.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../../tools/person.ts'
 
@@ -170,6 +172,25 @@ test('RFC 6749 §4.1.2.1: openid-client 6 reports a denial as access_denied', as
   const callback = await openPerson(server.origin).deny(link)
   await assert.rejects(client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier }), {
     error: 'access_denied',
+  })
+})
+
+test('ACS-02: openid-client 6 reads the reason of access_denied after the page that says why an access rule leaves nothing', async (t) => {
+  const { server, config } = await register(t, {}, undefined)
+  await perform(server.context, 'access-rule.create', { rule_id: 'r', clients: ['unverified'], sentence: 'Not here' })
+  const verifier = client.randomPKCECodeVerifier()
+  const link = client.buildAuthorizationUrl(config, {
+    redirect_uri: CALLBACK,
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })
+  const person = openPerson(server.origin)
+  const page = await person.submit(await person.visit(link), { email: EMAIL, password: PASSWORD })
+  assert.match(page.body, /Not here/)
+  const { url } = await person.submit(page, { decision: 'deny' })
+  await assert.rejects(client.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier }), {
+    error: 'access_denied',
+    error_description: AUTHORIZATION_FAULTS.access_rule,
   })
 })
 

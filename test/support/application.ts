@@ -13,7 +13,7 @@ export const SUBJECT = 'u_4711'
 /** The operator's application, to which sign-in is delegated. */
 export interface Application {
   readonly token: string
-  readonly show: (interaction: string) => Promise<LightMyRequestResponse>
+  readonly show: (interaction: string, subject?: string) => Promise<LightMyRequestResponse>
   /** Accepts: by default with the subject SUBJECT and the decision `allow`. */
   readonly accept: (interaction: string, answer?: Members) => Promise<LightMyRequestResponse>
   readonly reject: (interaction: string, error?: string) => Promise<LightMyRequestResponse>
@@ -29,7 +29,8 @@ export async function openApplication(server: TestServer): Promise<Application> 
   return {
     token,
     accept,
-    show: (interaction) => performByName('interaction.show', { interaction }, token),
+    show: (interaction, subject) =>
+      performByName('interaction.show', { interaction, ...(subject === undefined ? {} : { subject }) }, token),
     reject: (interaction, error) =>
       performByName('interaction.reject', { interaction, ...(error === undefined ? {} : { error }) }, token),
     async signIn(interaction, answer) {

@@ -51,6 +51,7 @@ const app: ConnectedApp = {
   isConsentImplied: false,
   identity: ['openid', 'profile', 'email'],
   permissions: [{ en: 'Read your projects' }, 'builds:start'],
+  withheld: [],
   resources: [{ default: 'Projects', de: 'Projekte' }, 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,
   access: { kind: 'tokens', isPaused: false, usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
@@ -78,6 +79,10 @@ const apps: readonly ConnectedApp[] = [
     ...app,
     name: long,
     permissions: [long],
+    withheld: [
+      { identity: 'email', permissions: [], sentence: undefined },
+      { identity: undefined, permissions: [long, 'builds:start'], sentence: long },
+    ],
     resources: [long],
     organization: long,
     hidden: { client: 'gci_2' },

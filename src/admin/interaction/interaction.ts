@@ -5,11 +5,13 @@ import { findWaitingDevice, type WaitingDevice } from '../../requests/device.ts'
 import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'
 import { findInteractionOf } from '../../requests/find-interaction.ts'
 import { after } from '../../base/brand.ts'
-import { parseAuthorizationId } from '../../protocol/ids.ts'
+import type { AccessRule } from '../../protocol/access/rule.ts'
+import { mintUserId, parseAuthorizationId } from '../../protocol/ids.ts'
 import {
   answerText,
   APPLICATION_TOLERANCE_MS,
   continueAddress,
+  subjectKey,
   type AcceptedSignIn,
   type InteractionAnswer,
 } from '../../protocol/sign-in/interaction.ts'
@@ -18,6 +20,7 @@ import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../../base/iso.ts'
+import { ALWAYS_MET, findRuling } from '../../tokens/access-rules.ts'
 import { findGroupsElsewhere, provisionSubject } from '../user/subject.ts'
 
 /** What an interaction is about. */
@@ -44,6 +47,42 @@ export interface ShownInteraction {
 export async function showInteraction(context: Context, token: string): Promise<ShownInteraction> {
   const interaction = await requireInteraction(context, token)
   return { interaction, purpose: await requirePurpose(context, interaction) }
+}
+
+/** What access rules leave out for a person. */
+interface Withheld {
+  /** null: what has no scope. */
+  readonly scope: string | null
+  readonly rule: string
+  readonly sentence: string | null
+}
+
+/**
+ * Finds what access rules leave out for a person of the application, who may have no account yet. A level that a rule demands leaves nothing
+ * out here: the person may reach it. null: it is not said who the person is.
+ */
+export async function findWithheld(
+  context: Context,
+  { purpose }: ShownInteraction,
+  subject: string | undefined,
+): Promise<Withheld[] | null> {
+  if (subject === undefined) return null
+  if (purpose.kind === 'account') return []
+  const { client, authorization } = purpose
+  const { organizationId, scope, resources } = authorization
+  const identity = await context.store.findIdentity(subjectKey(subject))
+  // A new person is in no group and in no organization.
+  const userId = identity?.userId ?? mintUserId(context.clock(), context.random)
+  const ruling = await findRuling(context, { client, userId, organizationId, scope, resources }, ALWAYS_MET)
+  if (ruling === undefined) return []
+  const { takenBy, takesBare } = ruling
+  const said = (token: string | null, { id, sentence }: AccessRule): Withheld => ({
+    scope: token,
+    rule: id,
+    sentence: sentence ?? null,
+  })
+  const leftOut = [...takenBy].map(([token, rule]) => said(token, rule))
+  return takesBare === undefined ? leftOut : [...leftOut, said(null, takesBare)]
 }
 
 /**

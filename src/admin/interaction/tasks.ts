@@ -12,7 +12,7 @@ import { revokeTokensOfSubject } from '../user/subject.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../../base/iso.ts'
 import { MAXIMA } from '../../base/maxima.ts'
 import { EMAIL, GROUP_ID, NAME, ORGANIZATION_ID, SCOPE, TIME } from '../fields.ts'
-import { answerInteraction, showInteraction, type ShownInteraction } from './interaction.ts'
+import { answerInteraction, findWithheld, showInteraction, type ShownInteraction } from './interaction.ts'
 import { METADATA_MEMBERS } from '../client/document.ts'
 import { defineTask, type Task } from '../task.ts'
 
@@ -74,6 +74,18 @@ const INTERACTION_DOCUMENT = z
     client: CLIENT.nullable().describe('null: no client asks.'),
     device: DEVICE.nullable().describe('The device that gets the access; null: the client has sent the browser.'),
     scopes: z.array(z.object({ name: z.string(), sentences: z.array(LOCALIZED_TEXT) })),
+    withheld: z
+      .array(
+        z.object({
+          scope: z.string().nullable().describe('null: an API without scopes, or a request without scope.'),
+          rule: z.string().describe('The id of the access rule.'),
+          sentence: z.string().nullable().describe('What the rule says to the person.'),
+        }),
+      )
+      .nullable()
+      .describe(
+        'What access rules leave out for the person of `subject`: show it without a box. If nothing is left, accept gives the client access_denied. null: `subject` is missing.',
+      ),
     resources: z.array(z.object({ resource: z.string(), name: LOCALIZED_TEXT.nullable() })),
     organization_id: z
       .string()
@@ -155,10 +167,12 @@ export const INTERACTION_TASKS: readonly Task[] = [
     path: INTERACTION_PATH,
     access: 'delegate',
     summary: 'Show what a person has to decide.',
-    input: ONE,
+    input: ONE.extend({ subject: SUBJECT.optional() }),
     output: INTERACTION_DOCUMENT,
-    run: async (context, { interaction }) =>
-      describeInteraction(context, interaction, await showInteraction(context, interaction)),
+    async run(context, { interaction, subject }) {
+      const shown = await showInteraction(context, interaction)
+      return describeInteraction(context, interaction, shown, await findWithheld(context, shown, subject))
+    },
   }),
   defineTask({
     name: 'interaction.accept',
@@ -230,6 +244,7 @@ async function describeInteraction(
   { apis }: Context,
   token: string,
   { interaction, purpose }: ShownInteraction,
+  withheld: z.output<typeof INTERACTION_DOCUMENT>['withheld'],
 ): Promise<z.output<typeof INTERACTION_DOCUMENT>> {
   const { expiresAt, answer, uiLocales, signInAfter } = interaction
   const common = {
@@ -239,6 +254,7 @@ async function describeInteraction(
     answered: answer?.kind ?? null,
     ui_locales: (uiLocales ?? '').split(' ').filter((language) => language !== ''),
     sign_in_after: isoOrNull(signInAfter),
+    withheld,
   }
   if (purpose.kind === 'account') {
     const nothing = {

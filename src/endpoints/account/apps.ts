@@ -1,5 +1,5 @@
 import { distinctTexts, type LocalizedText } from '../../base/localized-text.ts'
-import type { AppAccess, ConnectedApp } from '../../ports/pages/account.ts'
+import type { AppAccess, ConnectedApp, WithheldAccess } from '../../ports/pages/account.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
@@ -19,7 +19,9 @@ import { clientNames } from '../../protocol/client/identity.ts'
 import { isOperatorMade, type ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
-import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
+import { IDENTITY_SCOPES, isIdentityScope, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import { ALWAYS_MET, findRuling, type Ruling } from '../../tokens/access-rules.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -134,7 +136,7 @@ async function findApps(
   const sorted = connections.toSorted((one, other) => lastUse(other) - lastUse(one))
   const apis = await context.apis()
   const apps = await Promise.all(
-    sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, { apis, now, uiLocales })),
+    sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, { apis, now, uiLocales, userId })),
   )
   const isCut =
     sorted.length > APP_LIMIT ||
@@ -176,12 +178,13 @@ interface Surroundings {
   readonly apis: readonly ApiRecord[]
   readonly now: EpochMs
   readonly uiLocales: string | undefined
+  readonly userId: UserId
 }
 
 async function viewApp(
   context: Context,
   connection: Connection,
-  { apis, now, uiLocales }: Surroundings,
+  { apis, now, uiLocales, userId }: Surroundings,
 ): Promise<ConnectedApp> {
   const { client, organizationId, grants, consents, waiting } = connection
   const allowed: readonly Allowed[] = [
@@ -189,6 +192,13 @@ async function viewApp(
     ...waiting,
     ...consents.map(({ scope, target, givenAt }) => ({ scope, resources: target.resources, createdAt: givenAt })),
   ]
+  const rulings = await Promise.all(
+    allowed.map(async (one) => ({
+      ...one,
+      ruling: await findRuling(context, { ...one, client, organizationId, userId }, ALWAYS_MET),
+    })),
+  )
+  const left = rulings.map(({ ruling, ...one }) => ({ ...one, scope: ruling?.scope ?? one.scope }))
   const [redirectUri] = client.metadata.redirect_uris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const hidden = { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) }
@@ -202,14 +212,44 @@ async function viewApp(
     organization: organization?.name,
     assertedBy: await findAsserting(context, grants),
     isConsentImplied: isOperatorMade(client) && client.rules.consent === 'implied',
-    identity: IDENTITY_SCOPES.filter((token) => allowed.some(({ scope }) => scopeTokens(scope).includes(token))),
-    permissions: distinctTexts(allowed.flatMap((one) => sentencesOf(one, apis))),
-    resources: [...new Set(allowed.flatMap(({ resources }) => resources))].map(
-      (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
+    identity: IDENTITY_SCOPES.filter((token) => left.some(({ scope }) => scopeTokens(scope).includes(token))),
+    permissions: distinctTexts(left.flatMap((one) => sentencesOf(one, apis))),
+    withheld: withheldOf(rulings, new Set(left.flatMap(({ scope }) => scopeTokens(scope))), apis),
+    resources: namesOf(
+      allowed.flatMap(({ resources }) => resources),
+      apis,
     ),
     allowedSecondsAgo: secondsSince(Math.max(...allowed.map(({ createdAt }) => createdAt)) as EpochMs, now),
     access: viewAccess(connection, now),
   }
+}
+
+/** What access rules leave out of all that the user allowed. `left`: the scopes that the app gets nevertheless. */
+function withheldOf(
+  rulings: readonly (Allowed & { readonly ruling: Ruling | undefined })[],
+  left: ReadonlySet<string>,
+  apis: readonly ApiRecord[],
+): readonly WithheldAccess[] {
+  const scopes = rulings.flatMap(({ ruling, resources, createdAt }) =>
+    [...(ruling?.takenBy ?? [])].map(([token, rule]): readonly [string, WithheldAccess] => [
+      token,
+      {
+        identity: isIdentityScope(token) ? token : undefined,
+        permissions: sentencesOf({ scope: token as Scope, resources, createdAt }, apis),
+        sentence: rule.sentence,
+      },
+    ]),
+  )
+  const bare = rulings.flatMap(({ ruling, resources }): readonly WithheldAccess[] =>
+    ruling?.takesBare === undefined
+      ? []
+      : [{ identity: undefined, permissions: namesOf(resources, apis), sentence: ruling.takesBare.sentence }],
+  )
+  return [...new Map(scopes.filter(([token]) => !left.has(token))).values(), ...bare.slice(0, 1)]
+}
+
+function namesOf(resources: readonly Resource[], apis: readonly ApiRecord[]): readonly LocalizedText[] {
+  return [...new Set(resources)].map((resource) => apis.find((api) => api.resource === resource)?.name ?? resource)
 }
 
 function viewAccess(connection: Connection, now: EpochMs): AppAccess {

@@ -15,7 +15,7 @@ import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { sessionIdFor } from '../openid/id-token.ts'
-import { explain, refuse, type Fault } from './authorization-error.ts'
+import { describeError, explain, refuse, type Fault } from './authorization-error.ts'
 import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
@@ -193,7 +193,7 @@ const DENIED = { kind: 'error', error: 'access_denied', description: 'The person
 /**
  * Ends an authorization without a code. RFC 6749 §4.1.2.1, RFC 8628 §3.5.
  *
- * If the user denied it, the browser returns to the client: the user has seen the client's name and where the form leads. If
+ * If the user denied it, or went back from the page that says why nothing is left, the browser returns to the client: the user has seen the client's name and where the form leads. If
  * the server found a fault, the rules of `refuse` apply. A device learns it by its next poll, and the browser shows a page.
  */
 export async function deny(
@@ -211,8 +211,9 @@ export async function deny(
   const outcome = await context.store.denyAuthorization({ id: authorization.id, now, about })
   if (outcome !== 'denied')
     return errorPage(outcome === 'decided' ? 'authorization_decided' : 'authorization_unknown', known)
-  if (fault !== undefined && authorization.device !== undefined) return refuseDevice(known, fault, cookies)
-  if (fault !== undefined)
+  const isRead = fault?.isRead === true
+  if (fault !== undefined && !isRead && authorization.device !== undefined) return refuseDevice(known, fault, cookies)
+  if (fault !== undefined && !isRead)
     return refuse(
       context,
       { ...authorization, client, rights, isInFrame: false, isSilent: false },
@@ -220,9 +221,13 @@ export async function deny(
       fault,
       cookies,
     )
-  const event: OutcomeEvent = { event: 'authorization.denied', ...known }
+  const event: OutcomeEvent =
+    fault === undefined
+      ? { event: 'authorization.denied', ...known }
+      : { event: 'authorization.refused', ...known, reason: fault.reason, description: explain(fault) }
   if (authorization.device !== undefined) return { ...deviceEnd({ kind: 'denied' }, cookies), event }
-  return { ...respond(context, authorization, DENIED, cookies), event }
+  const answer = fault === undefined ? DENIED : describeError(fault)
+  return { ...respond(context, authorization, answer, cookies), event }
 }
 
 /** The page for a fault of the request of a device, which no address of the client can receive. */

@@ -29,6 +29,8 @@ export interface Fault {
   readonly refusal?: ScopeRefusal
   /** Set if the text of the table does not say enough. It has at most what `describeUri` returns of the request. */
   readonly description?: string
+  /** The user read it on a page that names the client, and sent the browser back. */
+  readonly isRead?: true
 }
 
 /** The same for an organization that the user does not belong to and for one that does not exist (threats.md AUTH-22). */
@@ -104,7 +106,7 @@ const ABOUT_USER: ReadonlySet<AuthorizationFault> = new Set<AuthorizationFault>(
 
 type ErrorAnswer = Extract<AuthorizationAnswer, { readonly kind: 'error' }>
 
-function describeError(fault: Fault): ErrorAnswer {
+export function describeError(fault: Fault): ErrorAnswer {
   return { kind: 'error', error: fault.error, description: explain(fault) }
 }
 

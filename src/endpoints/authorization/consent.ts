@@ -93,6 +93,7 @@ function parseAnswer(params: Parameters, authorization: AuthorizationRecord): Co
     organization: params.get('organization'),
     isAllowed: readBoxes(params, authorization),
     isOwnDevice: params.get(DEVICE_BOX) !== undefined,
+    isOfApplication: false,
   }
 }
 
@@ -144,7 +145,7 @@ async function consentPage(
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}`, ...declined },
       client: viewClient(interaction, destinationOf(authorization), context.clock()),
       scopes,
-      nothing: ruled.nothing,
+      nothing: ruled.nothing?.sentences,
       setUpUri: isAddable
         ? pageAddress(context.issuer, PATHS.setUpFactor, { authorization: authorization.id, uiLocales })
         : undefined,
@@ -205,7 +206,7 @@ async function describeTarget(
     name,
     sentences,
     box: given.ruled.leftOut.has(name)
-      ? ({ kind: 'ruled', sentence: given.ruled.leftOut.get(name) } as const)
+      ? ({ kind: 'ruled', sentence: given.ruled.leftOut.get(name)?.sentence } as const)
       : missing.has(name)
         ? lack
         : boxFor(name, choosable, given.answer),

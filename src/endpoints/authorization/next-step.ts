@@ -54,6 +54,8 @@ export interface Allowed {
   readonly isAllowed: (scopeToken: string) => boolean
   /** The user says that the device is an own one, although it is in another network. */
   readonly isOwnDevice: boolean
+  /** The application asked the user, and has said what access rules leave out. */
+  readonly isOfApplication: boolean
 }
 
 /** What the user has answered on the consent page. */
@@ -93,7 +95,7 @@ export type UserAnswer = ConsentAnswer & {
  *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization. A user whose
  *     account has no factor can set one up: from the consent page, or at once where nothing would be left of the request.
  *     Before that, what access rules take from the user is left out, which is no reason for a page. If nothing is left, a page says why.
- *  2. Denial. If the user pressed "deny", the authorization ends.
+ *  2. Denial. If the user pressed "deny", the authorization ends; after the page that says why nothing is left, with that reason.
  *     It also ends if the operator has required pushed requests or PKCE of the client since, and the request lacks them.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
@@ -134,7 +136,7 @@ export async function nextStep(
     const isAsked = session.createdAt >= whole.createdAt
     return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
   }
-  if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
+  if (answer.kind === 'deny') return { kind: 'deny', userId, fault: await findRead(context, subject, userId) }
   const outdated = findOutdated(subject)
   if (outdated !== undefined) return { kind: 'deny', userId, fault: outdated }
   const ruled = await ruleRequest(context, subject, userId, whole.organizationId)
@@ -198,18 +200,26 @@ export async function nextStep(
   return { kind: 'consent', signedIn, choices, ruled, withheld, problem: undefined, answer: undefined }
 }
 
-/** The page that says why nothing is left. `prompt=none`: the client gets the error at once. */
+/** What the page said of which the user went back. undefined: the user was asked, and denied. */
+async function findRead(context: Context, subject: Subject, userId: UserId): Promise<Fault | undefined> {
+  const { nothing } = await ruleRequest(context, subject, userId, subject.authorization.organizationId)
+  return nothing === undefined ? undefined : { ...ACCESS_RULE, isRead: true }
+}
+
+/** The page that says why nothing is left. With `prompt=none`, and after the page of the application, the client gets the error at once. */
 async function nothingLeft(
   context: Context,
   authorization: AuthorizationRecord,
   signedIn: SignedIn,
   ruled: RuledRequest,
-  { isSilent }: UserAnswer,
+  answer: UserAnswer,
 ): Promise<Step> {
   const userId = signedIn.user.id
+  ruled.nothing?.record()
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
-  if (isSilent === true) return { kind: 'deny', userId, fault: ACCESS_RULE }
+  if (answer.isSilent === true || (answer.kind === 'allow' && answer.isOfApplication))
+    return { kind: 'deny', userId, fault: ACCESS_RULE }
   return { kind: 'consent', signedIn, choices, ruled, withheld: NO_SCOPE, problem: undefined, answer: undefined }
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { isOpenid, NO_SCOPE, scopeTokens, unite } from '../../protocol/token/scope.ts'
+import { isOpenid, NO_SCOPE, unite } from '../../protocol/token/scope.ts'
+import type { AccessRule } from '../../protocol/access/rule.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { ALWAYS_MET, findRuling, hasNoRules, recordRuling } from '../../tokens/access-rules.ts'
 import type { Fault } from './authorization-error.ts'
@@ -10,10 +11,17 @@ import type { Subject } from './interaction.ts'
 export interface RuledRequest {
   /** The request without what is left out, which counts as scope that the client requested and did not get. */
   readonly allowed: AuthorizationRecord
-  /** The scopes that are left out, each with the sentence of its rule. undefined: it has none. */
-  readonly leftOut: ReadonlyMap<string, string | undefined>
-  /** Set if nothing is left, or nothing of an API: the sentences of the rules. */
-  readonly nothing: readonly string[] | undefined
+  /** The scopes that are left out, each with the rule that takes it. */
+  readonly leftOut: ReadonlyMap<string, AccessRule>
+  /** Set if nothing is left, or nothing of an API. */
+  readonly nothing: NothingLeft | undefined
+}
+
+export interface NothingLeft {
+  /** Of the rules. */
+  readonly sentences: readonly string[]
+  /** Logs and counts that the rules took all. A token that is issued does it for what they left out. */
+  readonly record: () => void
 }
 
 /** RFC 6749 §4.1.2.1. */
@@ -36,10 +44,10 @@ export async function ruleRequest(
   const ruling = await findRuling(context, access, ALWAYS_MET)
   if (ruling === undefined) return whole
   const sentences = new Set(ruling.taking.flatMap(({ rule }) => rule.sentence ?? []))
-  const leftOut = new Map(scopeTokens(ruling.leftOut).map((token) => [token, ruling.sentences.get(token)]))
+  const leftOut = ruling.takenBy
   if (ruling.isNothing) {
-    recordRuling(context, access, ruling)
-    return { allowed: authorization, leftOut, nothing: [...sentences] }
+    const record = () => recordRuling(context, access, ruling)
+    return { allowed: authorization, leftOut, nothing: { sentences: [...sentences], record } }
   }
   if (ruling.leftOut === NO_SCOPE) return whole
   const allowed = {

@@ -24,6 +24,7 @@ import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organization-choice.ts'
+import { ruleRequest } from '../authorization/rule-request.ts'
 import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
 import { decideWithout } from '../authorization/step-up.ts'
@@ -188,6 +189,7 @@ function consentOf(
     organization: organizationId === null ? WITHOUT : organizationId,
     isAllowed: (token) => allowed?.has(token) ?? true,
     isOwnDevice: isOwnDevice === true,
+    isOfApplication: true,
   }
 }
 
@@ -202,7 +204,9 @@ async function leavesOpen(
   const choices = await findChoices(context, target.authorization, user.id)
   if (choices.kind === 'not-a-member') return false
   if (typeof chooseOrganization(choices, consent.organization) === 'string') return true
-  const decided = await decideWithout(context, target.authorization, authentication, user.id)
+  const ruled = await ruleRequest(context, target, user.id, target.authorization.organizationId)
+  if (ruled.nothing !== undefined) return false
+  const decided = await decideWithout(context, ruled.allowed, authentication, user.id)
   if (decided.kind === 'unmet') return false
   return chooseScope(await loadScopeCatalog(context), decided.allowed, consent.isAllowed) === 'scope-missing'
 }

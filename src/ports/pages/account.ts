@@ -146,10 +146,22 @@ export interface ConnectedApp {
   readonly identity: readonly IdentityScope[]
   /** A sentence for each other scope, or the scope's name. */
   readonly permissions: readonly LocalizedText[]
+  /** What access rules take from the user of it now. */
+  readonly withheld: readonly WithheldAccess[]
   /** The names or identifiers of the APIs. */
   readonly resources: readonly LocalizedText[]
   readonly allowedSecondsAgo: number
   readonly access: AppAccess
+}
+
+/** A scope that an access rule takes, or an API without scopes. */
+export interface WithheldAccess {
+  /** undefined: none. */
+  readonly identity: IdentityScope | undefined
+  /** The sentences of another scope, or its name; the names of the APIs. */
+  readonly permissions: readonly LocalizedText[]
+  /** What the rule says. undefined: nothing. */
+  readonly sentence: string | undefined
 }
 
 /**

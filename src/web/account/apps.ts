@@ -1,6 +1,6 @@
-import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage } from '../../ports/pages/account.ts'
+import type { ConnectedApp, ConnectedAppsPage, RemoveAppPage, WithheldAccess } from '../../ports/pages/account.ts'
 import { clientName, place } from '../client.ts'
-import { tick, warning } from '../icons.ts'
+import { stop, tick, warning } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { code, html, isolate, localized, type Markup } from '../markup.ts'
 import { ago, onDay } from '../spans.ts'
@@ -66,10 +66,24 @@ function appFacts(view: View, app: ConnectedApp): Markup {
     <ul class="plain" role="list">
       ${app.identity.map((token) => html`<li>${view.texts.show(`identityScopes.${token}`)}</li> `)}
       ${app.permissions.map((permission) => html`<li>${localized(permission, view.language)}</li> `)}
+      ${app.withheld.map((one) => html`<li>${notForUser(view, one)}</li> `)}
     </ul>
     ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.show('account.on', { apis: html`${app.resources.map((one, index) => html`${index === 0 ? '' : ', '}${localized(one, view.language)}`)}` })}</p>`}
     ${app.access.kind === 'tokens' && app.access.isPaused ? html`<p class="small">${texts.show('account.paused')}</p>` : undefined}
     <p class="small muted">${times(view, app)}</p>`
+}
+
+/** As on the consent page. */
+function notForUser(view: View, { identity, permissions, sentence }: WithheldAccess): Markup {
+  const { texts, language } = view
+  const lines = identity === undefined ? permissions : [texts.show(`identityScopes.${identity}`)]
+  return html`<span class="fixed withheld"
+    >${stop}<span
+      >${lines.map((line) => html`<span class="line">${localized(line, language)}</span>`)}<span class="line small"
+        >${texts.show('notForYou')} ${sentence === undefined ? undefined : isolate(sentence)}</span
+      ></span
+    ></span
+  >`
 }
 
 function times(view: View, { allowedSecondsAgo, access }: ConnectedApp): string {

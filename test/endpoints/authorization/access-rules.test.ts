@@ -60,6 +60,19 @@ test('ACS-02: a scope that is left out is a line of the page with its sentence, 
   assert.match((await open()).body, pageSays('consentTitle'))
 })
 
+test('what a rule takes of what was allowed earlier is a line of the connected apps, as on the consent page', async () => {
+  const list = async () => (await browser.get('/account/apps')).body
+  const whole = { decision: 'allow', organization: 'none', 'allow.a:read': 'on', 'allow.a:status': 'on' }
+  assert.ok(codeIn(await browser.submit(await open({ prompt: 'consent' }), whole)))
+  assert.doesNotMatch(await list(), pageSays('notForYou'))
+  for (const rule of [{ scopes: [`${A}=a:status`] }, { apis: [A] }])
+    await withRule(rule, async () => {
+      const page = await list()
+      assert.match(page, pageSays('notForYou'))
+      assert.match(page, /Only &lt;b&gt;Finance&lt;\/b&gt;/)
+    })
+})
+
 test('ACS-02: where nothing is left a page says why, and the client gets access_denied; without pages at once', async () => {
   await withRule({ apis: [A], except_groups: ['finance'] }, async () => {
     const page = await open()
@@ -68,7 +81,8 @@ test('ACS-02: where nothing is left a page says why, and the client gets access_
     assert.doesNotMatch(page.body, /value="allow"|name="organization"/)
     const forced = await browser.submit(page, { decision: 'allow', organization: 'none' })
     assert.match(forced.body, pageSays('notAllowedText'))
-    assert.match(locationOf(await browser.submit(forced, { decision: 'deny' })), /error=access_denied/)
+    const back = locationOf(await browser.submit(forced, { decision: 'deny' }))
+    assert.match(back, /error=access_denied&error_description=The%20user%20does%20not/)
     assert.match(locationOf(await browser.get(urlOf({ prompt: 'none' }))), /error=access_denied/)
     assert.equal(lastLogged(server)['reason'], 'access_rule')
     const waiting = await open({ prompt: 'consent' })

@@ -383,7 +383,7 @@ for (const [way, end] of Object.entries(ENDS)) {
         session: [browser.cookies.get(SESSION_COOKIE) ?? ''],
       })
       assert.ok(signedIn)
-      const choice = { organization: undefined, isAllowed: () => true, isOwnDevice: false }
+      const choice = { organization: undefined, isAllowed: () => true, isOwnDevice: false, isOfApplication: false }
       const answer = { kind: 'allow', isRemembered: true, ...choice } as const
       const step = await nextStep(context, subject, signedIn, answer)
       assert.equal(step.kind, 'approve')

@@ -83,6 +83,7 @@ test('the application reads the client and the scopes, with the texts of the con
         { name: 'read', sentences: [] },
         { name: 'write', sentences: [] },
       ],
+      withheld: null,
       resources: [],
       organization_id: null,
       login_hint: 'ada@acme.test',

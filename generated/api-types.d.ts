@@ -1232,6 +1232,12 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this rule. */
     readonly before?: string
+    /** Only rules with this text in their id, in what they do, or in their sentence. */
+    readonly text?: string
+    /** Only rules that concern this client. */
+    readonly client_id?: string
+    /** Only rules that concern this API. */
+    readonly resource?: string
   }) => Promise<{
     readonly access_rules: readonly AccessRule[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1245,6 +1251,8 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this rule. */
     readonly before?: string
+    /** Only rules with this text in their id, in what they do, or in their sentence. */
+    readonly text?: string
   }) => Promise<{
     readonly access_rules: readonly AccessRule[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1288,8 +1296,8 @@ export interface GrantorTasks {
     readonly max_age?: number
     /** on, the default; report: it is only logged and counted what the rule would take; off. */
     readonly state?: 'on' | 'report' | 'off'
-    /** Said to the person from whom the rule takes something, in the language of the users. */
-    readonly sentence?: string
+    /** Said to the person from whom the rule takes something, in the language of the users. null: nothing is said. */
+    readonly sentence?: string | null
   }) => Promise<ChangedAccessRule>
   /** Create an access rule, which takes a part of what clients can get away from some people. */
   readonly 'organization-access-rule.create': (input: {
@@ -1327,8 +1335,8 @@ export interface GrantorTasks {
     readonly max_age?: number
     /** on, the default; report: it is only logged and counted what the rule would take; off. */
     readonly state?: 'on' | 'report' | 'off'
-    /** Said to the person from whom the rule takes something, in the language of the users. */
-    readonly sentence?: string
+    /** Said to the person from whom the rule takes something, in the language of the users. null: nothing is said. */
+    readonly sentence?: string | null
   }) => Promise<ChangedAccessRule>
   /** Show an access rule. */
   readonly 'access-rule.show': (input: {
@@ -1380,8 +1388,8 @@ export interface GrantorTasks {
     readonly max_age?: number
     /** on, the default; report: it is only logged and counted what the rule would take; off. */
     readonly state?: 'on' | 'report' | 'off'
-    /** Said to the person from whom the rule takes something, in the language of the users. */
-    readonly sentence?: string
+    /** Said to the person from whom the rule takes something, in the language of the users. null: nothing is said. */
+    readonly sentence?: string | null
   }) => Promise<ChangedAccessRule>
   /** Change an access rule. A list that is given replaces the one that the rule has; what is not given stays. Members that are absent do not change. */
   readonly 'organization-access-rule.update': (input: {
@@ -1419,8 +1427,8 @@ export interface GrantorTasks {
     readonly max_age?: number
     /** on, the default; report: it is only logged and counted what the rule would take; off. */
     readonly state?: 'on' | 'report' | 'off'
-    /** Said to the person from whom the rule takes something, in the language of the users. */
-    readonly sentence?: string
+    /** Said to the person from whom the rule takes something, in the language of the users. null: nothing is said. */
+    readonly sentence?: string | null
   }) => Promise<ChangedAccessRule>
   /** Delete an access rule. What it took is given again with the next token. */
   readonly 'access-rule.delete': (input: {
@@ -1428,6 +1436,7 @@ export interface GrantorTasks {
     readonly rule_id: string
   }) => Promise<{
     readonly rule_id: string
+    readonly organization_id: string | null
     readonly deleted: true
   }>
   /** Delete an access rule. What it took is given again with the next token. */
@@ -1438,6 +1447,7 @@ export interface GrantorTasks {
     readonly rule_id: string
   }) => Promise<{
     readonly rule_id: string
+    readonly organization_id: string | null
     readonly deleted: true
   }>
   /** Explain which scopes a client can get for a user, and why not the others. */
@@ -1885,6 +1895,8 @@ export interface GrantorTasks {
   readonly 'interaction.show': (input: {
     /** The value of `interaction` in the address of your page. */
     readonly interaction: string
+    /** Your id of the person, which never becomes that of another person: 1 to 255 characters of ASCII. */
+    readonly subject?: string
   }) => Promise<Interaction>
   /** Report who the person is, and whether the client may have access. A repeated request gets the same answer. */
   readonly 'interaction.accept': (input: {
@@ -2674,6 +2686,15 @@ export interface Interaction {
     readonly name: string
     readonly sentences: readonly (string | TextsByLanguage)[]
   }[]
+  /** What access rules leave out for the person of `subject`: show it without a box. If nothing is left, accept gives the client access_denied. null: `subject` is missing. */
+  readonly withheld: readonly {
+    /** null: an API without scopes, or a request without scope. */
+    readonly scope: string | null
+    /** The id of the access rule. */
+    readonly rule: string
+    /** What the rule says to the person. */
+    readonly sentence: string | null
+  }[] | null
   readonly resources: readonly {
     readonly resource: string
     readonly name: string | TextsByLanguage | null
@@ -2826,6 +2847,8 @@ export interface NamesGroup {
   readonly kind: 'access-rule' | 'api' | 'client' | 'provider' | 'server'
   /** The identifier of the API, or the id of the rule, the client or the provider; null: of `server`. */
   readonly id: string | null
+  /** The organization that has the access rule; null: the server has it, or it is no rule. */
+  readonly organization_id: string | null
 }
 
 export interface NewAdminCredential extends AdminCredential {

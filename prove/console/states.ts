@@ -127,6 +127,13 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['a new rule for domains', '/domains/new'],
     ['a domain to block, with its clients', '/domains/new?ask=domain.block&pattern=board.acme.test'],
     ['a domain to block, of no pattern', '/domains/new?ask=domain.block&pattern=no+domain'],
+    ['what is not explained yet', '/access'],
+    ['an explanation', `/access?${new URLSearchParams({ user_id: user, client_id: ready.client })}`],
+    [
+      'an explanation in an organization',
+      `/organizations/${organizationId}/access?user_id=${user}&client_id=${client}`,
+    ],
+    ['an explanation of no such client', `/access?user_id=${user}&client_id=no+such`],
     ['a hostile client', `/clients/${hostileId}`],
     ['the question about a token', '/token'],
     ['the verification of the audit', '/audit/verification'],
@@ -312,6 +319,7 @@ export function organizationStates(console: string, organization: string): reado
     'access-rules',
     `access-rules/${ACCESS_RULES.own}`,
     'access-rules?ask=organization-access-rule.create',
+    'access',
     'installations',
     'installations?ask=installation.install',
   ].map((path) => at(console, `role for one organization: ${path}`, `${home}/${path}`))

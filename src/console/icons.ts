@@ -13,6 +13,7 @@ export const groupsIcon = drawing(
   'M7.5 9.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5ZM2.5 16c.4-2.8 2.4-4 5-4s4.6 1.2 5 4M13 4.3a2.75 2.75 0 0 1 0 4.9M14.5 12.3c1.7.5 2.8 1.7 3 3.7',
 )
 export const rulesIcon = drawing('M7.2 3.5h5.6l3.7 3.7v5.6l-3.7 3.7H7.2l-3.7-3.7V7.2zM6.5 10h7')
+export const explainIcon = drawing('M3.5 4.5h13v9h-7l-3.5 3v-3H3.5zM7 9h6')
 export const grantsIcon = drawing('M7 13a3.5 3.5 0 1 1 2.9-5.5h7v3h-2v2h-3v-2h-2A3.5 3.5 0 0 1 7 13ZM6.5 9.5v.05')
 export const auditIcon = drawing('M5 3.5h10v13H5zM8 7h4M8 10h4M8 13h2')
 export const rolesIcon = drawing('M10 3.5 4 6v4c0 3.5 2.6 5.7 6 6.5 3.4-.8 6-3 6-6.5V6z')

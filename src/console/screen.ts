@@ -15,6 +15,8 @@ import {
 export interface Read<Answer> {
   readonly task: string
   readonly input: (place: Place) => Members
+  /** Whether the address has what the task needs. If not, there is no answer. Absent: it needs nothing. */
+  readonly isAsked?: (place: Place) => boolean
   /** The screen is whole without the answer, for a person who may not perform the task. */
   readonly isOptional?: true
   /** Only the type of the answer, which the schema of the task has. */
@@ -34,6 +36,7 @@ export type Section =
   | 'server'
   | 'groups'
   | 'access-rules'
+  | 'access'
   | 'organizations'
   | 'members'
   | 'installations'

@@ -1,5 +1,6 @@
 import { ACCESS_RULE, ORGANIZATION_ACCESS_RULE } from './screens/access-rules/access-rule.ts'
 import { ACCESS_RULES, ORGANIZATION_ACCESS_RULES } from './screens/access-rules/access-rules.ts'
+import { ACCESS, ORGANIZATION_ACCESS } from './screens/access/explain.ts'
 import { API, API_CONSENT, API_SCOPES } from './screens/apis/api.ts'
 import { APIS } from './screens/apis/apis.ts'
 import { AUDIT } from './screens/audit.ts'
@@ -51,6 +52,8 @@ export const SCREENS: readonly AnyScreen[] = [
   ACCESS_RULE,
   ORGANIZATION_ACCESS_RULES,
   ORGANIZATION_ACCESS_RULE,
+  ACCESS,
+  ORGANIZATION_ACCESS,
   GRANTS,
   GRANT,
   ORGANIZATION_GRANTS,

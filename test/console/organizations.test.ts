@@ -84,7 +84,7 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     `/console/organizations/${mine.organization_id}`,
     `/console/organizations/${mine.organization_id}/members?ask=member.add`,
     `/console/organizations/${other.organization_id}`,
-    ...['grants', 'members', 'groups', 'access-rules', 'installations', 'found?text=a'].map(
+    ...['grants', 'members', 'groups', 'access-rules', 'access', 'installations', 'found?text=a'].map(
       (list) => `/console/organizations/${other.organization_id}/${list}`,
     ),
     `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,

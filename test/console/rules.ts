@@ -112,6 +112,8 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
     extent: 'organization',
     forms: { 'organization-access-rule.update': 'fresh', 'organization-access-rule.delete': 'fresh' },
   },
+  '/console/access': { extent: 'server', forms: {} },
+  '/console/organizations/{organization_id}/access': { extent: 'organization', forms: {} },
   '/console/grants': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/grants/{grant_id}': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
   '/console/organizations/{organization_id}/grants': {

@@ -53,7 +53,7 @@ test('the side has what is for every day, what is set up, the administration, an
     [undefined, ['Overview', 'Users', 'Groups', 'Organizations', 'Clients', 'Grants', 'Audit']],
     ['Set up', ['APIs and scopes', 'Access rules', 'Sign-in providers', 'Domains', 'Initial tokens']],
     ['Administration', ['Roles', 'Credentials', 'Keys', 'Server']],
-    ['Tools', ['What is this token?']],
+    ['Tools', ['Why can a user not …', 'What is this token?']],
   ])
   const keys = sectionsOf(undefined).map(({ key }) => key)
   assert.equal(new Set(keys).size, keys.length)

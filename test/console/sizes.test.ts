@@ -51,7 +51,7 @@ function bytesOf(path: string, answers: Members): number {
   return Buffer.byteLength(page)
 }
 
-test('a list of 50 long rows has at most 64 kB', () => {
+test('a list of 50 long rows has at most 64 KiB', () => {
   const [users, clients, grants, others] = [ids('gus_'), ids('gci_'), ids(''), ids('gor_')]
   const names = Object.fromEntries([
     ...users.map((id) => [id, `bartholomew.featherstone@engineering.acme.test`]),
@@ -151,6 +151,6 @@ test('a list of 50 long rows has at most 64 kB', () => {
       },
     }),
   }
-  const larger = Object.entries(sizes).filter(([, size]) => size > 64_000)
+  const larger = Object.entries(sizes).filter(([, size]) => size > 65_536)
   assert.deepEqual(larger, [], JSON.stringify(sizes))
 })

@@ -14,8 +14,9 @@ export async function readAll(open: OpenScreen, limit?: number): Promise<Members
   const query = await resolveFilters(seekerOf(open), screen.filters, place.query)
   if (query instanceof AdminError) return query
   const read = await Promise.all(
-    Object.entries(screen.reads).map(async ([name, { task: named, input, isOptional }], index) => {
+    Object.entries(screen.reads).map(async ([name, { task: named, input, isOptional, isAsked }], index) => {
       const task = requireTask(named)
+      if (isAsked?.(place) === false) return [name, undefined] as const
       if (isOptional === true && !mayPerform(open.signedIn.administrator, task)) return [name, undefined] as const
       const own = Object.fromEntries(
         pathParameters(task).flatMap((one) => (parameters[one] === undefined ? [] : [[one, parameters[one]]])),

@@ -5,6 +5,7 @@ import type { GrantDocument } from '../../admin/grant.ts'
 import { listedNameOf } from '../../protocol/client/identity.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import { feed, type ListedEvents } from '../feed.ts'
+import { questionAbout } from './access/question.ts'
 import { concerningRules, rulesOf, type ListedRules } from './access-rules/rules-of.ts'
 import { accessOf, actsAlone, installationsOf, type Installed } from './client-access.ts'
 import { APPROVE, CREDENTIAL_FORMS, SETTING_FORMS } from './client-forms.ts'
@@ -158,7 +159,7 @@ function summary(answers: Answers, frame: Frame): Markup {
     </div>
     <div>
       ${section('Settings', settingsInShort(client), html`<a href="${settings}">All settings</a>`)}
-      ${rulesOf(frame, rules, 'client_id', client.client_id)}
+      ${rulesOf(frame, rules, 'client_id', client.client_id)} ${questionAbout(frame, { client_id: client.client_id })}
     </div>
   </div>`
 }

@@ -4,6 +4,7 @@ import type { SessionDocument } from '../../admin/session.ts'
 import type { WholeUserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { html, isolate, type Markup } from '../../web/markup.ts'
+import { questionAbout } from './access/question.ts'
 import { grantItem, groupedGrants, namesOf } from './grants.ts'
 import { accountOf } from './user-account.ts'
 import { answerOf, browserOf, isLockedOut, stateOf } from './user-answer.ts'
@@ -66,7 +67,7 @@ export const USER = screen<Answers>({
             ${section('Activity', feed(frame, audit, { own: user.user_id, none: 'Nothing has happened with this account lately.' }), all)}
             ${signedIn(frame, sessions)} ${appsAllowed(frame, user, grants)}
           </div>
-          <div>${accountOf(user, groups.groups, frame)}</div>
+          <div>${accountOf(user, groups.groups, frame)} ${questionAbout(frame, { user_id: user.user_id })}</div>
         </div>`,
     }
   },

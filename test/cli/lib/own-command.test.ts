@@ -58,8 +58,6 @@ const NOT_RENAMED = [
   'grantor doctor',
   'grantor client list-installations ${forShell(client.client_id)}',
   'grantor client enable ${CONSOLE_CLIENT_ID}',
-  'grantor access-rule create <id> --client <client_id> --except-group <group>',
-  'grantor access-rule create <id> --except-client <client_id> --of ${forShell(organization.organization_id)}',
   'grantor api create --resource <uri> --scope <name>=<sentence>',
   'grantor client create --name <name> --redirect-uri <uri>',
   'grantor perform authorization-code',

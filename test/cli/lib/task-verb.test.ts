@@ -14,6 +14,10 @@ test('the command line has a verb for every task, except for tasks that another 
   const missing = TASKS.filter(({ access, summary }) => access !== 'delegate' && !sources.includes(summary))
     .map(({ name }) => name)
     .filter((name) => !name.startsWith('apply.'))
-  const within = [...MEMBER_VERBS.map((verb) => `member.${verb}`), ...OF_GRANTS.map((one) => `organization.${one}`)]
-  assert.deepEqual(missing, within)
+  const within = [
+    ...MEMBER_VERBS.map((verb) => `member.${verb}`),
+    ...OF_GRANTS.map((one) => `organization.${one}`),
+    'organization-access.explain',
+  ]
+  assert.deepEqual(missing.toSorted(), within.toSorted())
 })

@@ -7,7 +7,7 @@ import { knowApis } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { lastLogged } from '../../support/error-answer.ts'
 import { A, openExchanges } from '../../support/exchanges.ts'
-import { codeIn, openConsent } from '../../support/organizations.ts'
+import { codeIn, createPerson, openConsent } from '../../support/organizations.ts'
 import { createDeviceClient, DEVICES_ON } from '../../support/sign-in/devices.ts'
 import { perform, type Members } from '../../support/tasks.ts'
 import { pageSays } from '../../texts/page-texts.ts'
@@ -104,6 +104,32 @@ test('ACS-02: a device gets access_denied once the person has read why', async (
     assert.match(page.body, pageSays('notAllowedText'))
     assert.equal((await poll(server, cli, device)).json<{ error: string }>().error, 'authorization_pending')
   })
+})
+
+test('ACS-02, ACS-04: a device and an implied consent get what a rule leaves, and an implied one no code where nothing is left', async () => {
+  const first = await perform<typeof client>(context, 'client.create', {
+    client_name: 'Own',
+    redirect_uris: ['https://app.example/callback'],
+    scope: 'a:read a:status',
+    rules: { consent: 'implied' },
+  })
+  const cli = await createDeviceClient(server)
+  // Without an organization to choose.
+  await createPerson(server, 'grace@acme.test')
+  const grace = new PlainBrowser(server)
+  const url = authorizeUrl(first, { scope: 'a:read a:status', resource: A })
+  const own = () => openConsent(grace, url, 'grace@acme.test')
+  await withRule({ scopes: [`${A}=a:status`] }, async () => {
+    const tokens = await redeem(server, first, codeIn(await own()) ?? assert.fail())
+    assert.equal(tokens.json<Tokens>().scope, 'a:read')
+    const device = await startDevice(server, cli, { scope: 'a:read a:status', resource: A })
+    const walker = new PlainBrowser(server)
+    const page = await openDeviceConsent(walker, device)
+    assert.match(page.body, pageSays('notForYou'))
+    await walker.submit(page, { decision: 'allow', organization: 'none', 'allow.a:read': 'on' })
+    assert.equal((await poll(server, cli, device)).json<Tokens>().scope, 'a:read')
+  })
+  await withRule({ apis: [A] }, async () => assert.match((await own()).body, pageSays('notAllowedText')))
 })
 
 test('ACS-02: sign-in that is left out beside an API gives a code without an ID token', async () => {

@@ -15,6 +15,7 @@ import {
   verifyRecipe,
 } from './recipes.ts'
 import { linkTo } from '../../links.ts'
+import { questionAbout } from '../access/question.ts'
 import { concerningRules, rulesOf, type ListedRules } from '../access-rules/rules-of.ts'
 import { claimOf } from '../groups/claim.ts'
 import { actions, formOf, formsFor } from '../../engine/buttons.ts'
@@ -91,8 +92,8 @@ export const API = screen<Answers>({
           ],
         ])}
         ${section('Scopes', scopeTable(frame, api), frame.mayWrite ? html`<a href="${linkTo('apis', resource)}/scopes">${taskWords('api.update.scopes').label}</a>` : undefined)}
-        ${rulesOf(frame, rules, 'resource', resource)} ${section('Credentials', credentials(frame, api))}
-        ${section('How a client gets a token', request(frame, api))}
+        ${rulesOf(frame, rules, 'resource', resource)} ${questionAbout(frame, { resource })}
+        ${section('Credentials', credentials(frame, api))} ${section('How a client gets a token', request(frame, api))}
         ${section('How to verify its tokens', verification(api, server))}
         ${frame.mayWrite ? html`<section>${actions(frame, formsFor(frame, '', { ...api }, true))}</section>` : undefined}`,
     }

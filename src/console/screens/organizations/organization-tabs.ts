@@ -13,6 +13,7 @@ export type OrganizationPart =
   | 'members'
   | 'groups'
   | 'access-rules'
+  | 'access'
   | 'installations'
   | 'grants'
   | 'sign-in'
@@ -22,6 +23,7 @@ const LABELS: Readonly<Record<OrganizationPart, string>> = {
   members: 'Members',
   groups: 'Groups',
   'access-rules': 'Access rules',
+  access: 'Why not …',
   installations: 'Installed apps',
   grants: 'Grants',
   'sign-in': 'Sign-in',
@@ -33,6 +35,7 @@ const BELOW: Readonly<Record<OrganizationPart, string>> = {
   members: '/members',
   groups: '/groups',
   'access-rules': '/access-rules',
+  access: '/access',
   installations: '/installations',
   grants: '/grants',
   'sign-in': '?tab=sign-in',

@@ -27,7 +27,7 @@ const TABLES = `
   insert into account values ('a-1', '109', 'google', 'q-1', null, null, '2026-01-01', '2026-01-01');
   insert into passkey values ('p-1', null, 'x', 'q-3', 'y');`
 
-test("better-auth: the query of examples/import for SQLite loses neither an identity, nor a factor, nor a ban", async (t) => {
+test('better-auth: the query of examples/import for SQLite loses neither an identity, nor a factor, nor a ban', async (t) => {
   const query = readFileSync('examples/import/better-auth.sqlite.sql', 'utf8')
   const database = new DatabaseSync(':memory:')
   t.after(() => database.close())

@@ -66,6 +66,8 @@ const NOT_RENAMED = [
   'grantor access-rule create <id> --client <client_id> --except-group <group>',
   'grantor access-rule create <id> --except-client <client_id> --of ${forShell(organization.organization_id)}',
   'grantor api create --resource <uri> --scope <name>=<sentence>',
+  'grantor api update ${forShell(resource)}',
+  'grantor client set-rules ${forShell(id)}',
   'grantor audit verify --head <chain>:<sequence>',
   'grantor domain trust --known',
   'grantor group create <id>',

@@ -28,7 +28,7 @@ export const SET_NAME = z
   .meta({ examples: ['production'] })
   .describe('The name of the set.')
 /** The kinds of records that a set can have. */
-export const APPLIED_KINDS = ['organization', 'group', 'api', 'domain', 'provider', 'client'] as const
+export const APPLIED_KINDS = ['organization', 'group', 'api', 'domain', 'provider', 'client', 'access-rule'] as const
 const CREATED = z
   .string()
   .max(CREATED_LIMIT)

@@ -196,7 +196,28 @@ export const KINDS: readonly Kind[] = [
     refusal: refusalOfClient,
     consequences: consequencesForClient,
   },
+  {
+    name: 'access-rule',
+    list: 'access_rules',
+    key: 'rule_id',
+    created: 'created_at',
+    listTask: 'access-rule.list',
+    createTask: () => 'access-rule.create',
+    updates: [{ task: 'access-rule.update' }],
+    deleteTask: 'access-rule.delete',
+    complete: (members) => ({ ...RULE_DEFAULTS, ...members }),
+    restored: (row) => ({ ...row, max_age: row['max_age'] ?? RULE_DEFAULTS.max_age }),
+    faultOf: (_, members) => (namesAddress(members) ? 'names a user by an address; a file gives the id' : undefined),
+    consequences: () => ['Issued tokens stay valid; introspection and their next ones have what is left.'],
+  },
 ]
+
+const RULE_DEFAULTS = { require: 'none', max_age: 0, state: 'on' } as const
+
+/** The store has ids, so that an address would always differ. */
+function namesAddress({ users = [], except_users: others = [] }: Members): boolean {
+  return [users, others].flat().some((text) => String(text).includes('@'))
+}
 
 /** What the summary of a task says after its first sentence, or behind its colon. */
 export function consequencesOf(task: string): readonly string[] {

@@ -1,4 +1,5 @@
 import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
+import { ANY_ORGANIZATION } from '../../protocol/access/judge.ts'
 import { parseGroupWord } from '../../protocol/access/group-claim.ts'
 import { groupsIn } from '../../protocol/access/provider-groups.ts'
 import { isIdentityScope } from '../../protocol/token/scope.ts'
@@ -7,7 +8,7 @@ import type { FileRecord } from './document.ts'
 import { KINDS, type Kind } from './kinds.ts'
 
 /** The members that name other records. */
-export const REFERENCES: readonly string[] = ['organization_id', 'scope']
+export const REFERENCES: readonly string[] = ['organization_id', 'organizations', 'except_organizations', 'scope']
 
 /** What is in the store when the run is over. */
 export interface Remaining {
@@ -52,15 +53,22 @@ async function missingRecords(
 }
 
 function organizationsOf({ kind, key, members }: FileRecord): readonly string[] {
+  if (kind.name === 'access-rule') return namedIn(members, 'organizations').filter((id) => id !== ANY_ORGANIZATION)
   const id = kind.name === 'group' ? organizationOfGroup(key as GroupId) : members['organization_id']
   return typeof id === 'string' ? [id] : []
 }
 
 /** Of a client its rules name them, of a provider its list of values. */
 function groupsOf({ kind, members }: FileRecord): readonly string[] {
+  if (kind.name === 'access-rule') return namedIn(members, 'groups')
   if (kind.name === 'provider') return groupsIn((members['groups'] ?? []) as readonly string[])
   const { group_words: words = [] } = (kind.name === 'client' ? (members['rules'] ?? {}) : members) as Members
   return (words as readonly string[]).flatMap((text) => parseGroupWord(text)?.group ?? [])
+}
+
+/** What an access rule names, and what it leaves out. */
+function namedIn(members: Members, list: 'groups' | 'organizations'): readonly string[] {
+  return [...((members[list] ?? []) as readonly string[]), ...((members[`except_${list}`] ?? []) as readonly string[])]
 }
 
 async function missingScopes(

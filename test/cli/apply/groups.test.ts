@@ -125,3 +125,64 @@ test('--print has the groups and the claims', async () => {
   assert.partialDeepStrictEqual(printed.apis, [API])
   assert.partialDeepStrictEqual(printed.clients[0]?.rules, BOARD.rules)
 })
+
+const RULE = {
+  rule_id: 'payments',
+  clients: ['board'],
+  except_clients: ['source:document'],
+  apis: [API.resource],
+  except_groups: ['finance', 'acme/ops'],
+  organizations: ['any', 'acme'],
+  sentence: 'Only Finance',
+}
+
+test('access rules are created after what they name, changes by hand are drift, and the printed form is what files have', async () => {
+  const file = writeSet({ ...RECORDS, access_rules: [RULE] })
+  await applied(file)
+  assert.match((await apply(['-f', file, '--plan'])).stdout, /Nothing differs/)
+  const change = ['--sentence', 'Ask us', '--require', 'phr', '--max-age', '60', '--state', 'report', '--sign-in']
+  assert.equal((await command(['access-rule', 'update', 'payments', ...change, '--except-group', 'finance'])).code, 0)
+  const { stdout } = await apply(['-f', file, '--plan'])
+  for (const line of [
+    '~ access-rule payments',
+    'sign_in: true → –',
+    'except_groups: ["finance"] → ["finance","acme/ops"]',
+    'require: "phr" → "none"',
+    'max_age: 60 → 0',
+    'state: "report" → "on"',
+    'sentence: "Ask us" → "Only Finance"',
+  ])
+    assert.ok(stdout.includes(line), `${line}\n${stdout}`)
+  await applied(writeSet({ ...RECORDS, access_rules: [{ rule_id: 'payments', sign_in: true }] }))
+  const { access_rules: rules } = await commandJson<{ readonly access_rules: readonly Members[] }>([
+    'access-rule',
+    'list',
+  ])
+  assert.deepEqual(
+    rules.map(({ sign_in, clients, except_groups, require, state, sentence }) => [
+      sign_in,
+      clients,
+      except_groups,
+      require,
+      state,
+      sentence,
+    ]),
+    [[true, [], [], 'none', 'on', null]],
+  )
+  await applied(file)
+  assert.match(
+    (await apply(['--print'])).stdout,
+    /access_rules:\n {2}- rule_id: payments\n[^]*sentence: Only Finance\n/,
+  )
+})
+
+test('a rule of a file that names a group or an organization that nothing has, or a user by an address, is refused', async () => {
+  const wrong = { ...RULE, groups: ['nothing'], organizations: ['nowhere'], users: ['ada@acme.test'] }
+  const addressed = await apply(['-f', writeSet({ ...RECORDS, access_rules: [wrong] }), '--plan'])
+  assert.match(addressed.stderr, /"payments" names a user by an address; a file gives the id/)
+  const others = await apply(['-f', writeSet({ ...RECORDS, access_rules: [{ ...wrong, users: [] }] }), '--plan'])
+  assert.match(
+    others.stderr,
+    /The access-rule payments: no file and no record is the organization nowhere\.[^]*group nothing\./,
+  )
+})

@@ -222,6 +222,7 @@ test('--schema is made from the schemas of the tasks', async () => {
     'domains',
     'providers',
     'clients',
+    'access_rules',
   ])
 })
 

@@ -1,3 +1,4 @@
+import { checkAccess } from '../checks/access.ts'
 import { checkAdmin } from '../checks/admin.ts'
 import { checkClients } from '../checks/clients.ts'
 import { checkDelegate } from '../checks/delegate.ts'
@@ -20,6 +21,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...(examination.store.clients === undefined ? [] : checkRoles(examination.choices, examination.store.clients)),
     ...(examination.store.clients === undefined ? [] : checkSpellings(examination.store.clients)),
     ...(examination.store.clients === undefined ? [] : checkTexts(examination.store.clients)),
+    ...(examination.store.clients === undefined ? [] : checkAccess(examination.store.clients, examination.now)),
     ...checkDelegate(examination),
     ...checkReadiness(examination),
     ...checkIssuer(examination),

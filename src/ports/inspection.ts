@@ -2,7 +2,8 @@ import type { EpochMs } from '../base/brand.ts'
 import type { KnownTime } from '../base/clock.ts'
 import type { DomainRule } from '../protocol/client/domain-rule.ts'
 import type { GroupId } from '../protocol/access/group.ts'
-import type { KeyId, UserId } from '../protocol/ids.ts'
+import type { AccessRuleRecord } from '../protocol/access/rule.ts'
+import type { KeyId, OrganizationId, UserId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { ApiRecord } from './records/api.ts'
 import type { ClientRecord } from './records/client.ts'
@@ -118,6 +119,22 @@ export interface SpellingInspection {
   readonly otherId: UserId | undefined
 }
 
+/** An access rule of the server, or of an organization. */
+export interface InspectedRule {
+  readonly rule: AccessRuleRecord
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** The access rules, and what of that they name is gone. */
+export interface AccessInspection {
+  /** Of the server, and of the newest organizations. */
+  readonly rules: readonly InspectedRule[]
+  /** The groups that they name and that have no members. */
+  readonly emptyGroups: readonly GroupId[]
+  /** Their terms whose client, group, organization or user does not exist. */
+  readonly gone: ReadonlySet<string>
+}
+
 /** What the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
 export interface ClientInspection {
   /** The clients that came in last. */
@@ -137,6 +154,7 @@ export interface ClientInspection {
   readonly serverGroups: readonly GroupId[]
   /** The groups that providers, APIs and these clients name, and that do not exist. */
   readonly missingGroups: readonly GroupId[]
+  readonly access: AccessInspection
   /** The clients that the providers list for their assertions, and that of the console, if they exist. */
   readonly listed: readonly ClientRecord[]
   readonly apis: readonly ApiRecord[]

@@ -15,6 +15,7 @@ import { CLIENTS, clients } from '../nouns/client/clients.ts'
 import { inspectSpellings } from '../nouns/user/users.ts'
 import { listRegistrationCounts } from '../nouns/client/registration-counts.ts'
 import { inspectRoles } from '../nouns/user/roles.ts'
+import { inspectAccess } from './inspect-access.ts'
 import { listOf, rows, shared, type Steps } from './statement.ts'
 import { settings } from '../nouns/server/settings.ts'
 import { apis } from '../nouns/server/apis.ts'
@@ -61,6 +62,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     providers: known,
     listed,
     ...(yield* inspectGroups(known)),
+    access: yield* inspectAccess(),
     roles: yield* inspectRoles(),
     consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt: (mail?.['due_at'] ?? undefined) as EpochMs | undefined,

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { GroupId } from '../../../src/protocol/access/group.ts'
+import { anAccessRule } from '../../support/store/access-rules.ts'
+import type { RuleId } from '../../../src/protocol/access/rule.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
-import { command, openServerForCommands } from '../../support/command.ts'
+import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
 
 /** "Why can Ada not …": questions that `grantor access explain` answers alone (docs/access-rules.md). */
 
@@ -17,16 +21,17 @@ async function words(...typed: readonly string[]): Promise<string> {
   return stdout
 }
 
+const SCOPES = [
+  { name: 'payments:read', sentence: 'Read', granted_to: 'users' },
+  { name: 'payments:write', sentence: 'Pay', granted_to: 'users' },
+  { name: 'payments:later', sentence: 'Later', granted_to: 'users-on-request' },
+  { name: 'payments:machine', sentence: 'Machine', granted_to: 'users-and-machines' },
+  { name: 'payments:all', sentence: 'All', granted_to: 'approved-clients' },
+]
 const { context } = server
 await perform(context, 'api.create', {
   resource: PAY,
-  scopes: [
-    { name: 'payments:read', sentence: 'Read', granted_to: 'users' },
-    { name: 'payments:write', sentence: 'Pay', granted_to: 'users' },
-    { name: 'payments:later', sentence: 'Later', granted_to: 'users-on-request' },
-    { name: 'payments:machine', sentence: 'Machine', granted_to: 'users-and-machines' },
-    { name: 'payments:all', sentence: 'All', granted_to: 'approved-clients' },
-  ],
+  scopes: SCOPES,
 })
 await perform(context, 'user.create', { email: 'ada@acme.test' })
 await perform(context, 'organization.create', { name: 'Acme', organization_id: 'acme' })
@@ -111,5 +116,37 @@ test('ACS-04: why may a client not act for a member: its installation, or a rule
   assert.deepEqual(own.slice(2), [
     `${PAY} | payments:read | no | It is given only to clients that are approved for it, and this one is not.`,
     `${PAY} | payments:machine | no | Rule strong needs phr, for everyone. No user signs in.`,
+  ])
+})
+
+test('doctor names rules that name what is gone, match no user, are only tried, or leave out a group without members', async () => {
+  const { store } = context
+  assert.deepEqual(await findingsAbout('access'), [
+    ['warning', 'The access rule payments leaves out a group without members: group finance. No user is in it.'],
+  ])
+  for (const group_id of ['empty', 'lost']) await perform(context, 'group.create', { group_id })
+  const gone = { clients: ['gone', 'https://app.example/client.json'], groups: ['empty', 'lost'] }
+  await perform(context, 'access-rule.create', { rule_id: 'idle', clients: ['gone'] })
+  await perform(context, 'access-rule.create', { rule_id: 'part', ...gone, state: 'report' })
+  await perform(context, 'organization-access-rule.create', {
+    organization_id: 'acme',
+    rule_id: 'own',
+    scopes: [`${PAY}=payments:later`],
+  })
+  const tried = anAccessRule({ id: 'tried' as RuleId, state: 'report', updatedAt: 1 as EpochMs })
+  await store.setAccessRule({ rule: tried, previous: undefined })
+  // What a race left.
+  await store.deleteGroup({ id: 'lost' as GroupId, isProtected: false })
+  await perform(context, 'api.update', {
+    resource: PAY,
+    scopes: SCOPES.filter(({ name }) => name !== 'payments:later'),
+  })
+  const found = (await findingsAbout('access')).map(([, message]) => message)
+  assert.deepEqual(found, [
+    'The access rule idle names what does not exist: client gone. So it takes nothing from any user.',
+    'The access rule part names what does not exist: client gone, group lost.',
+    'The access rule payments leaves out a group without members: group finance. No user is in it.',
+    'The access rule tried is only tried, for more than 30 days.',
+    `The access rule own of acme names what does not exist: scope ${PAY}=payments:later. So it takes nothing from any user.`,
   ])
 })

@@ -75,6 +75,24 @@ test('RFC 7009 §3: for a revoked grant the lifetimes of its APIs count, and an 
   await assertAccepted(office, 60, () => perform('token.revoke', family))
 })
 
+test('RFC 7009 §3: a member who is removed from a group: all JWTs count if a rule names it, those of APIs that read it, or none', async (t) => {
+  const office = await openOffice(t)
+  await declareApis(office)
+  const { stage, perform } = office
+  const { id: user_id } = await stage.makeUser()
+  const removed = async (group_id: string): Promise<Members> => {
+    await perform('group.add-member', { group_id, user_id })
+    return perform('group.remove-member', { group_id, user_id })
+  }
+  for (const group_id of ['plain', 'read', 'ruled']) await perform('group.create', { group_id })
+  await perform('access-rule.create', { rule_id: 'ruled', groups: ['ruled'], scopes: [], apis: [SHORT] })
+  await assertAccepted(office, 0, () => removed('plain'))
+  await assertAccepted(office, 7200, () => removed('ruled'))
+  await perform('api.update', { resource: SHORT, groups: 'groups', group_words: ['read'] })
+  await assertAccepted(office, 60, () => removed('read'))
+  await assertAccepted(office, 0, () => removed('plain'))
+})
+
 test('commands print until when JWTs may be accepted, and for how long', () => {
   const said = (seconds: number): string =>
     jwtNotice(

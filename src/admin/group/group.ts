@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { iso, ISO, isoOrNull, ISO_OR_NULL } from '../../base/iso.ts'
 import { forShell } from '../../base/shell.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GroupMemberRecord, GroupRecord } from '../../ports/records/group.ts'
 import { isCounting } from '../../protocol/access/belonging.ts'
@@ -12,6 +13,7 @@ import { listedIdOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
 import { tableOf } from '../../answers/table.ts'
 import { type AdminError, conflict, unknown } from '../admin-error.ts'
+import { describeJwtAcceptance, findJwtAcceptance, type JwtAcceptance } from '../jwt-acceptance.ts'
 import type { TaskContext } from '../task.ts'
 
 const groupRows = tableOf<GroupRecord>()
@@ -137,6 +139,28 @@ function rulesNaming(rules: readonly AccessRule[], id: GroupId, owner: Organizat
   return rules
     .filter(({ people: { only, except } }) => [...only, ...except].includes(`group:${id}`))
     .map((rule) => ({ kind: 'access-rule', id: rule.id, organization_id: owner }))
+}
+
+/**
+ * Until when APIs may accept JWTs that say what a member of the group had, after the member was removed: any of them if an access rule names the
+ * group, and otherwise those of the APIs that read it.
+ */
+export async function findRemovalAcceptance(context: TaskContext, id: GroupId): Promise<JwtAcceptance> {
+  const owner = organizationOfGroup(id)
+  const [ofServer, apis, organization] = await Promise.all([
+    context.store.listAccessRules(),
+    context.store.listApis(),
+    owner === undefined ? undefined : context.store.findOrganization(owner),
+  ])
+  const endedAt = context.clock()
+  const isRuled = rulesNaming([...ofServer, ...(organization?.accessRules ?? [])], id).length > 0
+  if (isRuled) return findJwtAcceptance(context, { endedAt, resources: undefined })
+  const reads = ({ groups: claim }: ApiRecord): boolean =>
+    claim !== undefined && (claim.words.length === 0 || groupsOfClaim(claim).includes(id))
+  const resources = apis.filter(reads).map(({ resource }) => resource)
+  return resources.length === 0
+    ? describeJwtAcceptance(context, undefined)
+    : findJwtAcceptance(context, { endedAt, resources })
 }
 
 /**

@@ -9,9 +9,11 @@ import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 import { type AdminError, conflict, noSuchOrganization, unknown } from '../admin-error.ts'
 import { EMAIL, GROUP_ID, LIMIT, NAME, NEW_GROUP_ID, NEXT, pageStart, UNTIL, USER_ID } from '../fields.ts'
 import { bothTasks } from '../organization/both-tasks.ts'
+import { JWT_ACCEPTANCE } from '../jwt-acceptance.ts'
 import { hasText, listPage, textPage } from '../page.ts'
 import type { Task, TaskContext } from '../task.ts'
 import {
+  findRemovalAcceptance,
   GROUP,
   GROUP_DOCUMENT,
   idWithin,
@@ -257,12 +259,17 @@ export const GROUP_TASKS: readonly Task[] = [
         'Whose word is removed: operator, the default; application; or provider:<id>, which may say it again at the next sign-in.',
       ),
     }),
-    output: z.object({ group_id: z.string(), user_id: z.string(), removed: z.literal(true) }),
+    output: z.object({ group_id: z.string(), user_id: z.string(), removed: z.literal(true), ...JWT_ACCEPTANCE }),
     async run(context, { group_id: given, user_id: userId, source: said = 'operator' }, organizationId) {
       const { store } = context
       const { id: groupId } = await requireGroup(context, given, organizationId)
       if ((await store.removeGroupMember({ userId, groupId, source: said })) === 'removed')
-        return { group_id: groupId, user_id: userId, removed: true as const }
+        return {
+          group_id: groupId,
+          user_id: userId,
+          removed: true as const,
+          ...(await findRemovalAcceptance(context, groupId)),
+        }
       const other = (await store.listGroupsOfUser(userId)).find((row) => row.groupId === groupId)
       if (other === undefined) throw unknown(`The user ${userId} is not in the group ${groupId}.`)
       throw conflict(

@@ -6,8 +6,9 @@ export function jwtNotice(answer: object, task: string): readonly string[] {
   const { jwt_accepted_until: until, jwt_accepted_for_seconds: seconds } = answer as Partial<JwtAcceptance>
   if (typeof until !== 'string' || seconds === undefined) return []
   const when = READ_EACH_TIME.has(task) ? 'at once' : 'within a second'
+  const left = NARROWS.test(task) ? 'answers what is left' : 'reports them as inactive'
   return [
-    `APIs with local verification may accept issued JWTs until ${formatTime(until)} UTC (${durationOf(seconds)}). Introspection reports them as inactive ${when}.`,
+    `APIs with local verification may accept issued JWTs until ${formatTime(until)} UTC (${durationOf(seconds)}). Introspection ${left} ${when}.`,
   ]
 }
 
@@ -16,6 +17,9 @@ export function jwtNotice(answer: object, task: string): readonly string[] {
  * second (docs/faults.md).
  */
 const READ_EACH_TIME: ReadonlySet<string> = new Set(['token.revoke', 'grant.revoke', 'organization.revoke-grant'])
+
+/** What people get is less, and their tokens may still be active. */
+const NARROWS = /^(?:organization-)?(?:access-rule|group)\./
 
 const UNITS = [
   ['hour', 3600],

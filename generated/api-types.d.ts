@@ -1210,6 +1210,10 @@ export interface GrantorTasks {
     readonly group_id: string
     readonly user_id: string
     readonly removed: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
   }>
   /** Remove a user from a group, as far as an operator said it. What a provider or your application says stays. */
   readonly 'organization-group.remove-member': (input: {
@@ -1225,6 +1229,10 @@ export interface GrantorTasks {
     readonly group_id: string
     readonly user_id: string
     readonly removed: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
   }>
   /** List the access rules. */
   readonly 'access-rule.list': (input?: {
@@ -1338,18 +1346,18 @@ export interface GrantorTasks {
     /** Said to the person from whom the rule takes something, in the language of the users. null: nothing is said. */
     readonly sentence?: string | null
   }) => Promise<ChangedAccessRule>
-  /** Show an access rule. */
+  /** Show an access rule, and grants that it is about. */
   readonly 'access-rule.show': (input: {
     /** The id of the rule. It never changes. */
     readonly rule_id: string
-  }) => Promise<AccessRule>
-  /** Show an access rule. */
+  }) => Promise<ShownAccessRule>
+  /** Show an access rule, and grants that it is about. */
   readonly 'organization-access-rule.show': (input: {
     /** The id of the organization. */
     readonly organization_id: string
     /** The id of the rule. It never changes. */
     readonly rule_id: string
-  }) => Promise<AccessRule>
+  }) => Promise<ShownAccessRule>
   /** Change an access rule. A list that is given replaces the one that the rule has; what is not given stays. Members that are absent do not change. */
   readonly 'access-rule.update': (input: {
     /** The id of the rule. It never changes. */
@@ -1956,14 +1964,14 @@ export interface GrantorTasks {
     readonly mark: string | null
     /** Records that belong to the set from now on. */
     readonly add?: readonly {
-      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
+      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client' | 'access-rule'
       readonly key: string
       /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
     }[]
     /** Records that no longer belong to it. */
     readonly remove?: readonly {
-      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
+      readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client' | 'access-rule'
       readonly key: string
       /** When the record was created, as its document has it. A record with the same key and another time is another record. */
       readonly created?: string
@@ -2176,7 +2184,7 @@ export interface AppliedSet {
   /** A run that begins before this time is refused, because another one is active; null: none is. */
   readonly running_until: string | null
   readonly records: readonly {
-    readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client'
+    readonly kind: 'organization' | 'group' | 'api' | 'domain' | 'provider' | 'client' | 'access-rule'
     readonly key: string
     /** When the record was created, as its document has it. A record with the same key and another time is another record. */
     readonly created?: string
@@ -3096,6 +3104,21 @@ export interface SetRole extends Role {
   readonly console_url: string | null
   /** Whether an invitation or another link that an administrator handed over ended: its reader would have the role. */
   readonly link_ended: boolean
+}
+
+export interface ShownAccessRule extends AccessRule {
+  /** At most 50 of the newest 1000 grants: those that have not ended and that the rule is about, whatever its state is. */
+  readonly grants: readonly {
+    readonly grant_id: string
+    readonly user_id: string
+    readonly client_id: string
+    readonly organization_id: string | null
+    readonly created_at: string
+    /** The scopes of the grant about which the rule is. */
+    readonly scopes: readonly string[]
+  }[]
+  /** Names by id: the e-mail address of a user or, without one, "a user named …", the name of a client with those in other languages, of an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+  readonly names: Readonly<Record<string, string>>
 }
 
 export interface ShownGrant {

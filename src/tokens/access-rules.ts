@@ -105,6 +105,22 @@ export async function findGrantRuling(
   return { asked, ruling: await findRuling(context, asked, ({ level }) => level <= (stated?.level ?? 1)) }
 }
 
+/**
+ * What one rule is about in an access, if the client, a part of the access and the person match, at whichever level; undefined: it is not about it. `only`: a list
+ * with the rule, which is the same object for several accesses.
+ */
+export async function findConcerned(
+  context: Context,
+  only: readonly [AccessRule],
+  access: PersonalAccess,
+): Promise<Scope | undefined> {
+  if (access.client.id === CONSOLE_CLIENT_ID) return undefined
+  const concerns = concernsOf(only, access, await context.apis())
+  if (concerns.concerns.length === 0) return undefined
+  const { leftOut, taking } = judge(concerns, await findPerson(context, access.userId, concerns), NEVER_MET)
+  return taking.length === 0 ? undefined : narrow(access.scope, (token) => leftOut.has(token))
+}
+
 /** What the rules that are on demand of the authentication of a person, by scope; a scope of several rules is there several times. */
 export async function findDemands(
   context: Context,

@@ -20,6 +20,7 @@ import { bothTasks } from '../organization/both-tasks.ts'
 import { requireOrganization } from '../organization/organization.ts'
 import { hasText, pageOf } from '../page.ts'
 import type { Task, TaskContext } from '../task.ts'
+import { CONCERNED, listConcerned } from './concerned-grants.ts'
 import { OWN_TERMS, readTerms, type RuleTerms, sayRule, SERVER_TERMS, SHOWN_TERMS, showTerms } from './terms.ts'
 
 const NOT_AN_ID = {
@@ -74,12 +75,14 @@ const RULE = z
     updated_at: ISO,
   })
   .meta({ id: 'AccessRule' })
+const SHOWN_RULE = RULE.extend(CONCERNED).meta({ id: 'ShownAccessRule' })
 const CHANGED_RULE = RULE.extend({
   notice: z.string().nullable().describe('What the rule names and the server does not know; null: nothing.'),
   ...JWT_ACCEPTANCE,
 }).meta({ id: 'ChangedAccessRule' })
 
 export type AccessRuleDocument = z.output<typeof RULE>
+export type ShownAccessRule = z.output<typeof SHOWN_RULE>
 
 /** Where rules are: those of the server, or those of one organization. */
 interface Place {
@@ -211,12 +214,14 @@ export const ACCESS_RULE_TASKS: readonly Task[] = [
     method: 'GET',
     path: '/{rule_id}',
     access: 'read-people',
-    summary: 'Show an access rule.',
+    summary: 'Show an access rule, and grants that it is about.',
     input: ONE,
     own: ONE,
-    output: RULE,
-    run: async (context, { rule_id: id }, organizationId) =>
-      describe(await requireRule(placeOf(context, organizationId), id), organizationId),
+    output: SHOWN_RULE,
+    async run(context, { rule_id: id }, organizationId) {
+      const rule = await requireRule(placeOf(context, organizationId), id)
+      return { ...describe(rule, organizationId), ...(await listConcerned(context, rule, organizationId)) }
+    },
   }),
   ...bothTasks('access-rule', {
     verb: 'update',

@@ -153,7 +153,7 @@ export async function findRemovalAcceptance(context: TaskContext, id: GroupId): 
     owner === undefined ? undefined : context.store.findOrganization(owner),
   ])
   const endedAt = context.clock()
-  const isRuled = rulesNaming([...ofServer, ...(organization?.accessRules ?? [])], id).length > 0
+  const isRuled = rulesNaming([...ofServer, ...(organization?.accessRules ?? [])], id, null).length > 0
   if (isRuled) return findJwtAcceptance(context, { endedAt, resources: undefined })
   const reads = ({ groups: claim }: ApiRecord): boolean =>
     claim !== undefined && (claim.words.length === 0 || groupsOfClaim(claim).includes(id))

@@ -214,7 +214,8 @@ export function aConsent({
   createdAt: since,
 }: UserRecord): NonNullable<Input<'approveAuthorization'>['remember']> {
   const key = { userId, clientId: CLIENT_ID, organizationId: undefined, redirectHost: 'app.example', resources: '' }
-  return { ...key, since, scope: 'openid' as Scope }
+  const under = { server: 0 as EpochMs, organization: undefined }
+  return { ...key, since, under, scope: 'openid' as Scope }
 }
 
 /** A link to set a password. Returns a function that uses it and keeps no identity. */

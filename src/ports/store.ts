@@ -32,7 +32,7 @@ import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
-import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
+import type { ConsentedHost, ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { AccessRuleReads } from './records/access-rule.ts'
 import type { GroupReads } from './records/group.ts'
@@ -197,7 +197,7 @@ export interface Reads extends AccountReads, AccessRuleReads, GroupReads, UserSe
   /** The remembered consents of a user, ordered by client. */
   readonly listConsents: (userId: UserId, limit: number) => Promise<readonly ConsentRecord[]>
   /** Whether the user consented to this client with this redirect host at or after `since`, to whatever scope and resources. */
-  readonly hasConsented: (key: Pick<ConsentKey, 'userId' | 'clientId' | 'redirectHost' | 'since'>) => Promise<boolean>
+  readonly hasConsented: (key: ConsentedHost) => Promise<boolean>
   /** All rules for domains, ordered by pattern. */
   readonly listDomainRules: () => Promise<readonly DomainRuleRecord[]>
   readonly listApis: () => Promise<readonly ApiRecord[]>

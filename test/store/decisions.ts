@@ -35,11 +35,11 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
   createOrganization: [
     ABSENT,
-    'all authorizations, all consents, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
+    'all authorizations, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
   ],
   deleteOrganization: [
     ABSENT,
-    'all authorizations, all consents, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
+    'all authorizations, all grants, all group_members, all installations, all memberships, all roles, all user_groups, copies',
   ],
   createGroup: [
     'its insert waits for the row of the same key, and a maximum is exceeded only by groups that are created at the same moment',
@@ -49,19 +49,16 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   deleteGroup: [MARKED, 'all group_members, copies, user_id'],
   beginEra: [
     NOT_BEFORE,
-    'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',
+    'all authorizations, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',
   ],
   disableMember: [NOT_BEFORE, 'authorization_id'],
-  disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
+  disableOrganization: [NOT_BEFORE, 'all authorizations, all grants'],
   removeMember: [NOT_BEFORE, 'authorization_id'],
   renewDocument: [NOT_BEFORE, 'all authorizations, all grants'],
-  replaceMasterKey: [
-    NOT_BEFORE,
-    'all authorizations, all consents, all grants, all initial_tokens, all interactions, all sessions',
-  ],
-  revokeAllTokens: [NOT_BEFORE, 'all authorizations, all consents, all grants, all interactions, all sessions'],
+  replaceMasterKey: [NOT_BEFORE, 'all authorizations, all grants, all initial_tokens, all interactions, all sessions'],
+  revokeAllTokens: [NOT_BEFORE, 'all authorizations, all grants, all interactions, all sessions'],
   revokeClientTokens: [NOT_BEFORE, 'all authorizations, all grants'],
-  revokeOrganizationTokens: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
+  revokeOrganizationTokens: [NOT_BEFORE, 'all authorizations, all grants'],
   sweepExpired: ['what is not visible yet has not expired, or is removed by the next sweep', undefined],
   sweepGrants: ['what is not visible yet has not expired, or is removed by the next round', 'user_id'],
   sweepConsents: ['a client that is not visible yet has no consents, and asking again is safe', 'client_id, user_id'],

@@ -143,6 +143,7 @@ export function anApproval(
       redirectHost: 'app.example',
       resources: '',
       since: 0 as EpochMs,
+      under: { server: 0 as EpochMs, organization: undefined },
       scope: 'read' as Scope,
     },
     session: differing.notified?.session,

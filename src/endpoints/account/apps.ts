@@ -116,8 +116,10 @@ async function findApps(
       const client = await context.store.findClient(consent.clientId)
       if (client === undefined || client.disabledAt !== undefined) return []
       const organization = organizations.find(({ id }) => id === organizationId)
-      if (organizationId !== undefined && consent.givenAt < (organization?.since ?? Infinity)) return []
-      if (consent.givenAt < (await consentStart(context, client, userId))) return []
+      const { givenAt, under } = consent
+      if (organizationId !== undefined && givenAt < (organization?.since ?? Infinity)) return []
+      const { since, server } = await consentStart(context, client, userId)
+      if (givenAt < since || under.server !== server || under.organization !== organization?.notBefore) return []
       return [{ ...NOTHING, client, organizationId, consents: [consent] }]
     }),
   ])

@@ -9,6 +9,8 @@ import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 export interface OwnOrganization {
   readonly id: OrganizationId
   readonly name: string
+  /** That of the organization alone. */
+  readonly notBefore: EpochMs
   /** Consents for the organization from before this time are ignored. */
   readonly since: EpochMs
 }
@@ -78,5 +80,5 @@ async function ownOrganization(
   const organization: OrganizationRecord | undefined = await store.findOrganization(membership.organizationId)
   if (organization === undefined || organization.disabledAt !== undefined) return undefined
   const { id, name, notBefore } = organization
-  return { id, name, since: Math.max(notBefore, membership.notBefore) as EpochMs }
+  return { id, name, notBefore, since: Math.max(notBefore, membership.notBefore) as EpochMs }
 }

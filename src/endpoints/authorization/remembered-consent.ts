@@ -30,7 +30,7 @@ export async function consentKey(
 ): Promise<ConsentKey | undefined> {
   if (!rights.mayRememberConsent) return undefined
   const { redirectUri, resources } = asked
-  const started = await consentStart(context, client, userId)
+  const { since, server } = await consentStart(context, client, userId)
   const sharedSince = resources.length > 1 ? sharedScopesSince(await loadScopeCatalog(context), resources) : 0
   return {
     userId,
@@ -38,21 +38,23 @@ export async function consentKey(
     organizationId: organization?.id,
     redirectHost: redirectHost(redirectUri),
     resources: resourcesKey(resources),
-    since: Math.max(started, organization?.since ?? 0, sharedSince) as EpochMs,
+    since: Math.max(since, organization?.since ?? 0, sharedSince) as EpochMs,
+    under: { server, organization: organization?.notBefore },
   }
 }
 
 /**
- * Remembered consents of the user to the client from before this time are ignored. Another person may have used the account until the
+ * Remembered consents of the user to the client from before `since`, or under another not-before time of the server, are ignored. Another person may have used the account until the
  * user's grants were revoked, so consents end with them (threats.md LNK-03).
  */
 export async function consentStart(
   { notBefore, store }: Context,
   client: ClientRecord,
   userId: UserId,
-): Promise<EpochMs> {
-  const [user, serverNotBefore] = await Promise.all([store.findUser(userId), notBefore()])
-  return Math.max(consentableFrom(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, serverNotBefore) as EpochMs
+): Promise<{ readonly since: EpochMs; readonly server: EpochMs }> {
+  const [user, server] = await Promise.all([store.findUser(userId), notBefore()])
+  const since = Math.max(consentableFrom(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, server) as EpochMs
+  return { since, server }
 }
 
 /**
@@ -90,7 +92,8 @@ export async function hasAllowedHost(
 ): Promise<boolean> {
   const host = webHost(redirectUri)
   if (host === undefined) return false
-  const key = { userId, clientId: client.id, redirectHost: host, since: await consentStart(context, client, userId) }
+  const { since, server } = await consentStart(context, client, userId)
+  const key = { userId, clientId: client.id, redirectHost: host, since, under: { server } }
   if (await context.store.hasConsented(key)) return true
   const [grant] = await context.store.listLiveGrants({ ...key, now: context.clockCheck.now(), limit: 1 })
   if (grant === undefined || grant.createdAt < key.since) return false

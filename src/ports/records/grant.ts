@@ -54,6 +54,23 @@ export interface ConsentRecord {
   }
   readonly scope: Scope
   readonly givenAt: EpochMs
+  readonly under: NotBeforeTimes
+}
+
+/**
+ * The not-before times under which a consent is given. The consent ends with them: a revocation moves them always, whatever time a clock that
+ * was ahead gave to the consent (threats.md STO-13). So no operation has to find the consents of a server or an organization.
+ */
+export interface NotBeforeTimes {
+  /** undefined: unknown, so the consent counts under none. */
+  readonly server: EpochMs | undefined
+  /** undefined: the consent is for no organization. */
+  readonly organization: EpochMs | undefined
+}
+
+/** What the consents of a user to a client have in common that are for one redirect host. */
+export interface ConsentedHost extends Pick<ConsentKey, 'userId' | 'clientId' | 'redirectHost' | 'since'> {
+  readonly under: Pick<NotBeforeTimes, 'server'>
 }
 
 /** Identifies a remembered consent: everything that it covers except the scope (decision 0022). */
@@ -66,4 +83,6 @@ export interface ConsentKey {
   readonly resources: string
   /** Consents from before this time are ignored: the client had another name or host, the membership ended, or the user's grants were revoked. */
   readonly since: EpochMs
+  /** Consents under other times are ignored. */
+  readonly under: NotBeforeTimes
 }

@@ -487,7 +487,8 @@ create table grants (
   held_for text -- the network for which the family is held; null: it is not
 ) /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)*/;
 
-create index grants_of_user on grants (user_id, grant_id);
+-- On SQLite the index has the row numbers, which almost have the order of the ids.
+create index grants_of_user on grants (user_id/*postgres , grant_id*/);
 
 create index grants_of_organization on grants (organization_id, grant_id) where organization_id is not null;
 
@@ -498,11 +499,10 @@ create table consents (
   resources text /*postgres collate "C"*/ not null,
   scope text not null,
   given_at bigint not null,
+  server_not_before bigint, -- the not-before times under which it was given: it ends with them, whatever its time; null: unknown, it has ended
+  organization_not_before bigint, -- null: it is for no organization
   primary key (user_id, client_id, redirect_host, resources)
 ) /*sqlite without rowid*/;
-
--- A revocation ends the consents that claim to be from later, because a clock was ahead.
-create index consents_by_time on consents (given_at);
 
 -- Opaque access tokens. Their ids start with the expiry time.
 create table opaque_tokens (

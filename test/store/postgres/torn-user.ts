@@ -1,3 +1,4 @@
+import { NEVER_REVOKED } from '../contract/never-revoked.ts'
 import { normalizeEmail, type EmailAddress } from '../../../src/protocol/sign-in/email-address.ts'
 import { anImport, changed } from '../contract/user/imported-users.ts'
 import { aGroupMember } from '../contract/organization/groups.ts'
@@ -76,6 +77,7 @@ export function aTornUser() {
               redirectHost: 'app.example',
               resources: '',
               since: at(-HOUR),
+              under: NEVER_REVOKED,
               scope: 'openid' as Scope,
             }
           : undefined,

@@ -9,7 +9,7 @@ import { endingLater } from './memberships.ts'
 import { setting, CREDENTIAL_OF_ORGANIZATION } from '../server/settings.ts'
 import { endLaterOfOrganization } from '../token/not-before.ts'
 import { leaveOrganization, PROVIDER_KEYS } from '../user/providers.ts'
-import { change, DISABLE, ENABLE, idKey, listPage, lookFor, rows, shared, type Steps } from '../../shared/statement.ts'
+import { change, ENABLE, idKey, listPage, lookFor, rows, shared, type Steps } from '../../shared/statement.ts'
 import { bigint, table, text, disabling } from '../../table.ts'
 
 export const ORGANIZATIONS = table<OrganizationRecord>({
@@ -40,6 +40,9 @@ const ofOrganizationAndProviders = ({ id }: { readonly id: OrganizationId }): re
   id,
   ...PROVIDER_KEYS,
 ]
+
+/** Moves the not-before time also where a clock that was ahead has set it: consents end because it moves. */
+const MOVE = 'not_before = greatest(not_before + 1, :now)'
 
 const operations = {
   createOrganization: {
@@ -76,7 +79,9 @@ const operations = {
     event: when('changed', aboutOrganization('organization.disabled')),
     run: endingLater(
       endLaterOfOrganization,
-      change(`update organizations set ${DISABLE} where organization_id = :id returning organization_id`),
+      change(
+        `update organizations set disabled_at = coalesce(disabled_at, :now), ${MOVE} where organization_id = :id returning organization_id`,
+      ),
     ),
   },
   enableOrganization: {
@@ -92,7 +97,7 @@ const operations = {
     run: endingLater(
       endLaterOfOrganization,
       change(
-        `update organizations set not_before = greatest(not_before, :now) where organization_id = :id
+        `update organizations set ${MOVE} where organization_id = :id
          returning organization_id`,
       ),
     ),

@@ -1,6 +1,12 @@
 import type { Approval } from '../../../ports/operations/authorization.ts'
 import type { Input, Outcome } from '../../../ports/operations/index.ts'
-import type { ConsentRecord, GrantRecord, OpenidGrant, ConsentKey } from '../../../ports/records/grant.ts'
+import type {
+  ConsentedHost,
+  ConsentKey,
+  ConsentRecord,
+  GrantRecord,
+  OpenidGrant,
+} from '../../../ports/records/grant.ts'
 import type { GrantFilter, LiveGrants, Page } from '../../../ports/store.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { OrganizationId, GrantId, UserId } from '../../../protocol/ids.ts'
@@ -49,6 +55,13 @@ const CONSENTS = table<ConsentRecord>({
   target: { columns: [], read: (row) => readConsentTarget(row['resources'] as string) },
   scope: text('scope'),
   givenAt: bigint('given_at'),
+  under: {
+    columns: [],
+    read: (row) => ({
+      server: (row['server_not_before'] ?? undefined) as EpochMs | undefined,
+      organization: (row['organization_not_before'] ?? undefined) as EpochMs | undefined,
+    }),
+  },
 })
 
 /** The columns that a new grant sets: it was not revoked, and its family is not held. */
@@ -75,15 +88,18 @@ const LIST_OF_BOTH = shared(
 const FIND_CONSENT = shared(
   `select scope from consents
    where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target
-     and given_at >= :since`,
+     and given_at >= :since and server_not_before = :serverNotBefore
+     and organization_not_before is not distinct from cast(:organizationNotBefore as bigint)`,
 )
 /** Changes nothing where a consent to another scope is valid, but locks its row even then. */
 const REMEMBER = shared(
-  `insert into consents as c (user_id, client_id, redirect_host, resources, scope, given_at)
-   values (:userId, :clientId, :redirectHost, :target, :scope, :now)
+  `insert into consents as c (user_id, client_id, redirect_host, resources, scope, given_at, server_not_before, organization_not_before)
+   values (:userId, :clientId, :redirectHost, :target, :scope, :now, :serverNotBefore, :organizationNotBefore)
    on conflict (user_id, client_id, redirect_host, resources)
-   do update set scope = excluded.scope, given_at = excluded.given_at
-     where c.given_at < :since or c.scope = excluded.scope
+   do update set scope = excluded.scope, given_at = excluded.given_at, server_not_before = excluded.server_not_before,
+       organization_not_before = excluded.organization_not_before
+     where c.given_at < :since or c.scope = excluded.scope or c.server_not_before is distinct from excluded.server_not_before
+       or c.organization_not_before is distinct from excluded.organization_not_before
    returning user_id`,
 )
 const EXTEND = shared(
@@ -92,7 +108,8 @@ const EXTEND = shared(
 )
 const HAS_CONSENTED = shared(
   `select scope from consents
-   where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and given_at >= :since limit 1`,
+   where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and given_at >= :since
+     and server_not_before = :serverNotBefore limit 1`,
 )
 
 const LIVE = `user_id = :userId and revoked_at is null and expires_at > :now
@@ -194,10 +211,10 @@ const reads = {
     return (yield* rows(LIST_CONSENTS, { userId, limit })).map(CONSENTS.read)
   },
   *findConsent(key: ConsentKey): Steps<Scope | undefined> {
-    return (yield* rows(FIND_CONSENT, { ...key, target: consentTarget(key) }))[0]?.['scope'] as Scope | undefined
+    return (yield* rows(FIND_CONSENT, consentParameters(key)))[0]?.['scope'] as Scope | undefined
   },
-  *hasConsented(key: Pick<ConsentKey, 'userId' | 'clientId' | 'redirectHost' | 'since'>): Steps<boolean> {
-    return (yield* rows(HAS_CONSENTED, key)).length > 0
+  *hasConsented(key: ConsentedHost): Steps<boolean> {
+    return (yield* rows(HAS_CONSENTED, { ...key, serverNotBefore: key.under.server })).length > 0
   },
 }
 
@@ -209,6 +226,16 @@ export const grants = { operations, reads }
  */
 function consentTarget({ organizationId, resources }: ConsentKey): string {
   return `${organizationId ?? ''} ${resources}`
+}
+
+/** The parameters of a statement about a consent. */
+function consentParameters({ under, ...key }: ConsentKey) {
+  return {
+    ...key,
+    target: consentTarget({ ...key, under }),
+    serverNotBefore: under.server,
+    organizationNotBefore: under.organization,
+  }
 }
 
 /** Reads what `consentTarget` wrote. Many resources are stored as a digest, which names none. */
@@ -234,7 +261,7 @@ function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
 
 /** Remembers a consent. A consent that is still valid is extended by the scope. */
 export function* rememberConsent(consent: NonNullable<Approval['remember']>, now: EpochMs): Steps<void> {
-  const key = { ...consent, target: consentTarget(consent), now }
+  const key = { ...consentParameters(consent), now }
   const remembered = yield* rows(REMEMBER, { ...key, scope: sorted(consent.scope) })
   if (remembered.length === 1) return
   const scope = unite((yield* reads.findConsent(consent)) ?? NO_SCOPE, consent.scope)

@@ -32,11 +32,9 @@ const CLIENT_ACCESS = accessOf('client_id = :clientId')
 const ORGANIZATION_ACCESS = accessOf('organization_id = :organizationId')
 /** A consent for an organization begins with its id and a space (`consentTarget`). */
 const OF_ORGANIZATION = `substr(resources, 1, length(cast(:organizationId as text)) + 1) = cast(:organizationId as text) || ' '`
-const LATER_CONSENTS = {
-  ofServer: shared('delete from consents where given_at >= :now'),
-  ofOrganization: shared(`delete from consents where given_at >= :now and ${OF_ORGANIZATION}`),
-  ofMember: shared(`delete from consents where user_id = :userId and given_at >= :now and ${OF_ORGANIZATION}`),
-}
+const LATER_CONSENTS_OF_MEMBER = shared(
+  `delete from consents where user_id = :userId and given_at >= :now and ${OF_ORGANIZATION}`,
+)
 const USER_SIGN_INS = [
   shared(`delete from sessions where ${eachOf('sessions', 'user_id = :userId and created_at >= :now')}`),
   shared('delete from links where user_id = :userId and created_at >= :now'),
@@ -49,8 +47,8 @@ const ANSWERS = shared(
 
 const REVOKE_ALL_TOKENS = shared(
   `insert into settings (name, value) values ('not-before', :now)
-   on conflict (name) do update set value = excluded.value
-   where cast(settings.value as bigint) < cast(excluded.value as bigint)`,
+   on conflict (name) do update
+   set value = cast(greatest(cast(settings.value as bigint) + 1, cast(excluded.value as bigint)) as text)`,
 )
 const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-before'`)
 
@@ -84,7 +82,7 @@ export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
 
 /** Ends the grants, codes and consents of a member for the organization that have a time of now or later. */
 export function endLaterOfMember({ userId, organizationId }: MembershipKey, now: EpochMs): Steps<void> {
-  return endLater([...USER_ACCESS, LATER_CONSENTS.ofMember], now, { userId, organizationId })
+  return endLater([...USER_ACCESS, LATER_CONSENTS_OF_MEMBER], now, { userId, organizationId })
 }
 
 /** Ends the grants and codes of a client that have a time of now or later. */
@@ -92,14 +90,14 @@ export function endLaterOfClient(clientId: ClientId, now: EpochMs): Steps<void> 
   return endLater(CLIENT_ACCESS, now, { clientId })
 }
 
-/** Ends the grants, codes and consents for an organization that have a time of now or later. */
+/** Ends the grants and codes for an organization that have a time of now or later. Its consents name the not-before time that they were given under. */
 export function endLaterOfOrganization({ id }: { readonly id: OrganizationId }, now: EpochMs): Steps<void> {
-  return endLater([...ORGANIZATION_ACCESS, LATER_CONSENTS.ofOrganization], now, { organizationId: id })
+  return endLater(ORGANIZATION_ACCESS, now, { organizationId: id })
 }
 
-/** Ends all grants, codes, sessions, consents and answers that have a time of now or later. */
+/** Ends all grants, codes, sessions and answers that have a time of now or later. A consent names the not-before time that it was given under. */
 function endLaterOfServer(now: EpochMs): Steps<void> {
-  return endLater([SIGN_INS, ...ACCESS, LATER_CONSENTS.ofServer, ANSWERS], now, {})
+  return endLater([SIGN_INS, ...ACCESS, ANSWERS], now, {})
 }
 
 function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: object): Steps<void> {
@@ -119,7 +117,7 @@ function accessWhere(codes: string, grants: string): readonly SharedStatement[] 
   ]
 }
 
-/** Sets the server's not-before time, unless it is later already, and ends what has a later time. */
+/** Moves the server's not-before time, by a millisecond if it is later already, and ends what has a later time. */
 export function* revokeAllTokens(now: EpochMs): Steps<void> {
   yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
   yield* endLaterOfServer(now)

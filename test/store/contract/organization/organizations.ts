@@ -86,13 +86,16 @@ const BELONGINGS = {
       return status?.kind === 'approved' && status.approvedAt >= notBefore
     }
   },
-  async consents(store, { id: organizationId }, now) {
+  async consents(store, { id: organizationId, notBefore: organization }, now) {
     const authorization = anAuthorization({ clientId: aClient().id }, now)
     const { remember } = anApproval(authorization)
     assert.ok(remember)
-    const consent = { ...remember, organizationId }
+    const consent = { ...remember, organizationId, under: { server: 0 as EpochMs, organization } }
     await approved(store, { userId: consent.userId, organizationId, now, remember: consent }, authorization)
-    return async (reading, { notBefore }) => (await reading.findConsent({ ...consent, since: notBefore })) !== undefined
+    return async (reading, { notBefore }) => {
+      const under = { ...consent.under, organization: notBefore }
+      return (await reading.findConsent({ ...consent, since: notBefore, under })) !== undefined
+    }
   },
 } satisfies Readonly<Record<string, Belonging>>
 
@@ -202,9 +205,9 @@ export const organizationCases: Suite = (check) => {
     await first.findOrganization(id)
     const moments = [at(5), at(9), at(7)].map((now) => ({ id, now }))
     assert.deepEqual(await performAll(first, 'disableOrganization', moments), ['changed', 'changed', 'changed'])
-    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), notBefore: at(9) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), notBefore: at(10) })
     assert.equal(await perform(first, 'enableOrganization', { id, now: at(8) }), 'changed')
-    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(10) })
     await perform(first, 'disableOrganization', { id, now: at(20) })
     assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), notBefore: at(20) })
   })
@@ -232,9 +235,9 @@ export const organizationCases: Suite = (check) => {
       const { id } = organization
       await perform(first, 'createOrganization', organization)
       assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(3) }), 'changed')
-      assert.deepEqual(await first.findOrganization(id), organization)
-      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(5) }), 'changed')
       assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
+      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(9) }), 'changed')
+      assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
     },
   )
 

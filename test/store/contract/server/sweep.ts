@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NEVER_REVOKED } from '../never-revoked.ts'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { AuthorizationId } from '../../../../src/protocol/ids.ts'
 import type { GrantSlice, Sweep, Swept, SweptSlice } from '../../../../src/ports/operations/server.ts'
@@ -105,12 +106,23 @@ export const sweepCases: Suite = (check) => {
     const consents = users.flatMap((userId) => [gone, kept].map((clientId) => ({ userId, clientId })))
     for (const consent of consents) {
       for (const redirectHost of ['app.example', 'other.example']) {
-        const key = { ...consent, organizationId: undefined, redirectHost, resources: '', since: EVER }
+        const key = {
+          ...consent,
+          organizationId: undefined,
+          redirectHost,
+          resources: '',
+          since: EVER,
+          under: NEVER_REVOKED,
+        }
         await approved(first, { userId: consent.userId, remember: { ...key, scope: 'read' as Scope } })
       }
     }
     const known = () =>
-      Promise.all(consents.map((key) => first.hasConsented({ ...key, redirectHost: 'other.example', since: EVER })))
+      Promise.all(
+        consents.map((key) =>
+          first.hasConsented({ ...key, redirectHost: 'other.example', since: EVER, under: NEVER_REVOKED }),
+        ),
+      )
     assert.deepEqual(await sweepConsents(first, 3), { slices: 5, consents: 0 })
     await perform(first, 'deleteClient', gone)
     assert.deepEqual(await known(), Array(consents.length).fill(true))

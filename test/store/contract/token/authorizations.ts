@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NEVER_REVOKED } from '../never-revoked.ts'
 import type { AuthorizationRecord } from '../../../../src/ports/records/authorization.ts'
 import type { ConsentKey } from '../../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
@@ -14,6 +15,7 @@ import {
   anApproval,
   anAuthorization,
   anOrganization,
+  aMembership,
   aRedemption,
   aSession,
   at,
@@ -216,6 +218,7 @@ export const authorizationCases: Suite = (check) => {
       redirectHost: 'app.example',
       resources: '',
       since: EVER,
+      under: NEVER_REVOKED,
     }
     for (const scope of ['write read', 'admin', 'read'] as Scope[])
       await approved(first, { remember: { ...consent, scope } })
@@ -233,6 +236,29 @@ export const authorizationCases: Suite = (check) => {
     await approved(first, { remember: { ...key, since: later, scope: 'write' as Scope }, now: later })
     assert.equal(await first.findConsent({ ...key, since: later }), 'write')
   })
+
+  check(
+    'STO-13: a consent counts only under the not-before times under which it was given, and is replaced',
+    async ({ first }) => {
+      const { approval } = await approved(first)
+      const key = keyOf(approval)
+      for (const under of [
+        { server: at(1), organization: undefined },
+        { server: EVER, organization: at(1) },
+        { server: at(2), organization: at(1) },
+      ]) {
+        assert.equal(await first.findConsent({ ...key, under }), undefined)
+        assert.equal(await first.hasConsented({ ...key, under }), under.server === EVER)
+        await approved(first, { remember: { ...key, under, scope: 'write' as Scope } })
+        assert.equal(await first.findConsent({ ...key, under }), 'write')
+        assert.equal(await first.findConsent(key), undefined)
+        const [listed] = await first.listConsents(key.userId, 1)
+        assert.deepEqual(listed?.under, under)
+        await approved(first, { remember: { ...key, scope: 'read' as Scope } })
+        assert.equal(await first.findConsent(key), 'read')
+      }
+    },
+  )
 
   check('a consent applies to its whole key and to no other', async ({ first }) => {
     const { approval } = await approved(first)
@@ -275,8 +301,9 @@ export const authorizationCases: Suite = (check) => {
         { organizationId: 'urn:api:x', resources: ['urn:api:x'] },
       ]
       assert.deepEqual(await targets(), [none, short, long])
-      await perform(first, 'createOrganization', anOrganization({ id: 'urn:api' as OrganizationId }))
-      await perform(first, 'revokeOrganizationTokens', { id: 'urn:api' as OrganizationId, now: 0 as EpochMs })
+      const membership = aMembership({ userId: approval.userId, organizationId: 'urn:api' as OrganizationId })
+      await perform(first, 'addMember', membership)
+      await perform(first, 'removeMember', { ...membership, now: 0 as EpochMs })
       assert.deepEqual(await targets(), [none, long])
     },
   )

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { NEVER_REVOKED } from '../never-revoked.ts'
 import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
 import type { GrantFilter, StoreDriver } from '../../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
@@ -188,7 +189,15 @@ export const grantListCases: Suite = (check) => {
         { userId, clientId: other.clientId, organizationId: undefined },
         { userId: other.userId, clientId, organizationId: undefined },
       ])
-      const consent = { userId, clientId, organizationId, redirectHost: 'app.example', resources: '', since: EVER }
+      const consent = {
+        userId,
+        clientId,
+        organizationId,
+        redirectHost: 'app.example',
+        resources: '',
+        since: EVER,
+        under: NEVER_REVOKED,
+      }
       for (const remember of [
         { ...consent, scope: 'read' as Scope },
         { ...consent, userId: other.userId, scope: 'read' as Scope },
@@ -245,7 +254,14 @@ export const grantListCases: Suite = (check) => {
 
   check('listConsents lists the consents of a user as the user gave them', async ({ first }) => {
     const { userId, clientId } = aGrant()
-    const consent = { userId, clientId, organizationId: undefined, resources: 'https://api.example', since: EVER }
+    const consent = {
+      userId,
+      clientId,
+      organizationId: undefined,
+      resources: 'https://api.example',
+      since: EVER,
+      under: NEVER_REVOKED,
+    }
     for (const redirectHost of ['b.example', 'a.example'])
       await approved(first, { userId, remember: { ...consent, redirectHost, scope: 'read write' as Scope } })
     const expected = ['a.example', 'b.example'].map((redirectHost) => ({
@@ -254,6 +270,7 @@ export const grantListCases: Suite = (check) => {
       target: { organizationId: undefined, resources: ['https://api.example'] },
       scope: 'read write',
       givenAt: NOW,
+      under: NEVER_REVOKED,
     }))
     assert.deepEqual(await first.listConsents(userId, 5), expected)
     assert.deepEqual(await first.listConsents(userId, 1), expected.slice(0, 1))

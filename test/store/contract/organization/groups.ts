@@ -201,6 +201,9 @@ export const groupCases: Suite = (check) => {
     const { first, second } = stores
     const { userId, group } = await aWorld(stores)
     await perform(first, 'addGroupMember', aGroupMember(userId, group))
+    // It was read while it was protected.
+    assert.equal(await perform(first, 'deleteGroup', { ...group, isProtected: true }), 'conflict')
+    assert.deepEqual(await groupsOf(second, userId), [group.id])
     const outcomes = await race(stores, 'deleteGroup', [group, group])
     assert.deepEqual(tally(outcomes), { deleted: 1, conflict: 1 })
     assert.deepEqual(await groupsOf(first, userId), [])

@@ -9,7 +9,7 @@ import { NO_SCOPE, scopeOf, scopeTokens, subtract, type Scope } from '../../prot
 import { declarationsOf, type ScopeCatalog } from '../../requests/scope-catalog.ts'
 import { decideScope, narrowScope, withoutShare, type Requester } from '../../requests/scope-decision.ts'
 import { findStepUps, withheldScope } from '../../requests/step-up.ts'
-import { findRuling, type RulingRule } from '../../tokens/access-rules.ts'
+import { findRuling, NEVER_MET, type RulingRule } from '../../tokens/access-rules.ts'
 import type { TaskContext } from '../task.ts'
 import { rulesOfScope, sayTaking, type RuleAbout, type ScopeRules } from './rules.ts'
 
@@ -106,9 +106,13 @@ export async function explainAsked(
   const isBare = withoutShare(catalog, left, resources).length > 0 || (tokens.length > 0 && left === NO_SCOPE)
   const gives = !isStopped && decision.kind === 'granted' && ruling?.isNothing !== true && !isBare
 
-  const about = tokens.length === 0 ? [''] : tokens.filter((token) => scopeTokens(granted).includes(token))
+  // Each scope is asked about only if there is a rule for one of them.
+  const isRuled = (await findRuling(context, { ...access, scope: granted }, NEVER_MET)) !== undefined
+  const asked = tokens.length === 0 ? [''] : tokens.filter((token) => scopeTokens(granted).includes(token))
   const rules = await Promise.all(
-    about.map(async (token) => [token, await rulesOfScope(context, { ...access, scope: token as Scope })] as const),
+    (isRuled ? asked : []).map(
+      async (token) => [token, await rulesOfScope(context, { ...access, scope: token as Scope })] as const,
+    ),
   )
   const rulesBy = new Map<string, ScopeRules>(rules)
   const apis = catalog.apis.filter((api) => resources.includes(api.resource))

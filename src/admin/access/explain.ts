@@ -131,7 +131,7 @@ export async function explainAccess(context: TaskContext, question: AccessQuesti
   ])
   const { asked, isPart } = chooseAsked(context, catalog, question, { grants, installation })
   const reach = await findShownReach(context, user)
-  const common = await findObstacles(context, question)
+  const common = await findObstacles(context, question, reach !== undefined)
   const about: RuleAbout = { organizationId, groups }
   const explain = async (
     way: z.output<typeof WAY>['way'],
@@ -180,17 +180,21 @@ function obstacle(kind: Obstacle, why: string): ExplainedObstacle {
   return { kind, why }
 }
 
-/** Why the client gets no token for the user, whatever the scope is. */
+/**
+ * Why the client gets no token for the user, whatever the scope is. An administrator of one organization learns the state of an account as its lists
+ * of members say it: of own accounts alone.
+ */
 async function findObstacles(
   context: TaskContext,
   { client, user, organization, membership }: AccessQuestion,
+  isAccountShown: boolean,
 ): Promise<readonly ExplainedObstacle[]> {
   const found: ExplainedObstacle[] = []
   if (client.disabledAt !== undefined)
     found.push(obstacle('client', `The client is disabled since ${iso(client.disabledAt)}.`))
   const refusal = await findPolicyRefusal(context, client, 'use')
   if (refusal !== undefined) found.push(obstacle('client-blocked', 'A domain of the client is blocked.'))
-  if (user.disabledAt !== undefined)
+  if (isAccountShown && user.disabledAt !== undefined)
     found.push(obstacle('user', `The account is disabled since ${iso(user.disabledAt)}.`))
   if (organization === undefined) return found
   if (organization.disabledAt !== undefined)

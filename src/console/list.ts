@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly isWide?: true
   /** Takes the room that is left. */
   readonly isRest?: true
+  /** Sentences, of which none is cut. */
+  readonly isProse?: true
   /** Has the buttons of the row. */
   readonly isAction?: true
 }
@@ -103,10 +105,9 @@ function box(row: string | undefined, label: string): Markup {
   return html`<td class="pick"><label>${field}</label></td>`
 }
 
-function classOf<Row>({ role, isWide, isRest, isAction }: Column<Row>): Fragment {
-  const names = [role ?? '', isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].filter(
-    (one) => one !== '',
-  )
+function classOf<Row>({ role, isWide, isRest, isProse, isAction }: Column<Row>): Fragment {
+  const flags = [isWide && 'far', isRest && 'rest', isProse && 'wrap', isAction && 'act']
+  const names = [role, ...flags].filter((one) => one !== undefined)
   return names.length === 0 ? undefined : html` class="${names.join(' ')}"`
 }
 

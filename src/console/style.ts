@@ -37,6 +37,7 @@ code, kbd, pre, textarea { font: .8125rem/1.25rem ui-monospace, Menlo, Consolas,
 kbd { padding: 0 5px; border: var(--edge); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
 svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 time { white-space: nowrap; }
+.wrap { white-space: normal; }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; border-radius: 4px; }
 .muted, nav li a svg, .group, .count, .crumbs a, .sub, .hint, .search > svg, .filters label span, .set svg, thead th, .facts dt, .date, .feed :is(details, .meta, time, .when) { color: var(--muted); }
 caption, .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -124,7 +125,7 @@ const lists = `
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; }
 th, td { height: 44px; max-width: 200px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; white-space: nowrap; }
+thead th { height: 32px; border-bottom: var(--edge); font-size: .75rem; }
 tbody tr:hover, [data-row].at { background: var(--side); }
 [data-row].at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }

@@ -65,8 +65,7 @@ export const ORGANIZATION_ACCESS = screen<Answers & HeadAnswers>({
 })
 
 function explained(frame: Frame, explanation: AccessExplanation | undefined): Markup {
-  const asked = html`<p class="hint">${LEAD}</p>
-    ${question(frame, frame.place.path, ASKED)}`
+  const asked = question(frame.place.path, { asked: ASKED, values: frame.place.query, lead: LEAD })
   if (explanation === undefined) return asked
   const { ways, groups, grants, more_apis: isPart } = explanation
   return html`${about(frame, explanation)} ${ways.map((way) => wayOf(frame, way))}
@@ -112,11 +111,11 @@ function rowsOf({ resource, gives: isGiven, why, scopes: own }: Way['apis'][numb
   return own.length === 0 || why !== null ? [{ resource, scope: undefined, isGiven, why }, ...rows] : rows
 }
 
-function wayOf(frame: Frame, { way, obstacles, apis, rules }: Way): Markup {
+function wayOf(frame: Frame, { way, obstacles, apis, rules }: Way): readonly Fragment[] {
   const stops = obstacles.map(
     ({ why }) => html`<p class="notice bad" role="status"><span>Nothing is given. ${name(why, '')}</span></p>`,
   )
-  return section(
+  const given = section(
     WAYS[way],
     html`${stops}
     ${table(
@@ -135,13 +134,13 @@ function wayOf(frame: Frame, { way, obstacles, apis, rules }: Way): Markup {
             role: 'badge',
             cell: ({ isGiven }) => (isGiven ? chip('Yes', 'good') : chip('No', 'bad')),
           },
-          { heading: 'Why', isRest: true, cell: ({ why }) => name(why, '–') },
+          { heading: 'Why', isRest: true, isProse: true, cell: ({ why }) => name(why, '–') },
           { heading: 'API', role: 'meta', cell: ({ resource }) => apiLink(frame, resource) },
         ],
       },
-    )}
-    ${rulesIn(frame, rules)}`,
+    )}`,
   )
+  return [given, rulesIn(frame, rules)]
 }
 
 function apiLink(frame: Frame, resource: string | null): Fragment {
@@ -153,22 +152,26 @@ function apiLink(frame: Frame, resource: string | null): Fragment {
 /** The rules that match the user, the client and the scopes. */
 function rulesIn(frame: Frame, rules: Way['rules']): Markup | undefined {
   if (rules.length === 0) return undefined
-  return html`<ul class="feed" role="list" aria-label="Access rules that match">
-    ${rules.map((rule) => {
-      const { rule_id: own, organization_id: owner, reads, because, sentence } = rule
-      const to = own === null ? undefined : rulePath(own, owner)
-      const shown = own === null ? 'A rule of the server' : html`Rule <bdi>${own}</bdi>`
-      return html`<li data-row>
-        ${rulesIcon}
-        <p>${to !== undefined && frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown} ${ruleState(rule)}</p>
-        <div class="meta">
-          <span
-            >${[reads, ...because, sentence === null ? null : `Says: ${sentence}`].map((text) => (text === null ? undefined : html`${name(text, '')} `))}</span
-          >
-        </div>
-      </li>`
-    })}
-  </ul>`
+  const items = rules.map((rule) => {
+    const { rule_id: own, organization_id: owner, reads, because, sentence } = rule
+    const to = own === null ? undefined : rulePath(own, owner)
+    const shown = own === null ? 'A rule of the server' : html`Rule <bdi>${own}</bdi>`
+    return html`<li data-row>
+      ${rulesIcon}
+      <p>${to !== undefined && frame.mayOpen(to) ? html`<a href="${to}">${shown}</a>` : shown} ${ruleState(rule)}</p>
+      <div class="meta">
+        <span
+          >${[reads, ...because, sentence === null ? null : `Says: ${sentence}`].map((text) => (text === null ? undefined : html`${name(text, '')} `))}</span
+        >
+      </div>
+    </li>`
+  })
+  return section(
+    'Access rules that match',
+    html`<ul class="feed" role="list">
+      ${items}
+    </ul>`,
+  )
 }
 
 function groupsOf(frame: Frame, groups: AccessExplanation['groups']): Markup | undefined {

@@ -22,20 +22,27 @@ const HINTS: Readonly<Record<AskedMember, string>> = {
   scope: 'empty: all',
 }
 
-/** A form that asks what a client can get for a user. `known`: members that the page knows, which are not asked for. */
-export function question(
-  { place: { query } }: Pick<Frame, 'place'>,
-  to: string,
-  asked: readonly AskedMember[],
-  known: Readonly<Partial<Record<AskedMember, string>>> = {},
-): Markup {
+type Known = Readonly<Partial<Record<AskedMember, string>>>
+
+interface Question {
+  readonly asked: readonly AskedMember[]
+  /** Members that the page knows, which are not asked for. */
+  readonly known?: Known
+  /** What the fields have. */
+  readonly values?: Readonly<Record<string, string>>
+  readonly lead?: string
+}
+
+/** A form that asks what a client can get for a user. */
+export function question(to: string, { asked, known = {}, values = {}, lead }: Question): Markup {
   return html`<form method="get" action="${to}" class="ask">
+    ${lead === undefined ? undefined : html`<p class="hint">${lead}</p>`}
     ${Object.entries(known).map(([name, value]) => hidden(name, value))}
     ${asked.map(
       (name) =>
         html`<label class="field"
           ><span>${LABELS[name]} <small>${HINTS[name]}</small></span
-          ><input name="${name}" value="${query[name]}" autocomplete="off" spellcheck="false" ${isNeeded(name)}
+          ><input name="${name}" value="${values[name]}" autocomplete="off" spellcheck="false" ${isNeeded(name)}
         /></label>`,
     )}
     <div class="actions"><button class="button">Explain</button></div>
@@ -47,8 +54,8 @@ function isNeeded(name: AskedMember): Fragment {
 }
 
 /** The question on the page of a user, a client or an API, which it knows. undefined: the person may not ask it. */
-export function questionAbout(frame: Frame, known: Readonly<Partial<Record<AskedMember, string>>>): Markup | undefined {
-  if (!frame.mayOpen(PATH)) return undefined
+export function questionAbout({ mayOpen }: Pick<Frame, 'mayOpen'>, known: Known): Markup | undefined {
+  if (!mayOpen(PATH)) return undefined
   const asked = (['user_id', 'client_id'] as const).filter((name) => known[name] === undefined)
-  return section('Why can a user not …', question({ place: { ...frame.place, query: {} } }, PATH, asked, known))
+  return section('Why can a user not …', question(PATH, { asked, known }))
 }

@@ -35,10 +35,13 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         ${page.nothing === undefined ? html`${organizationField(view, page)} ${ownDeviceField(view, page)}` : undefined}
         <div class="buttons">${page.nothing === undefined ? decisions(view, page) : backToApp(view)}</div>
       </form>
-      <p class="small muted after">
-        ${texts.show('takeBack', { connectedApps: html`<a class="inline within" href="${page.appsUri}">${texts.show('account.pages.apps')}</a>` })}
-      </p>`,
+      ${page.nothing === undefined ? takeBack(view, page) : undefined}`,
   })
+}
+
+function takeBack({ texts }: View, { appsUri }: ConsentPage): Markup {
+  const connectedApps = html`<a class="inline within" href="${appsUri}">${texts.show('account.pages.apps')}</a>`
+  return html`<p class="small muted after">${texts.show('takeBack', { connectedApps })}</p>`
 }
 
 function decisions({ texts }: View, { device }: ConsentPage): Markup {
@@ -59,7 +62,7 @@ function backToApp({ texts }: View): Markup {
 
 function notAllowed(view: View, { client, nothing = [] }: ConsentPage): Markup {
   const { texts } = view
-  const said = nothing.map((sentence) => html`<p>${isolate(sentence)}</p>`)
+  const said = nothing.map((sentence) => html`<p class="lead">${isolate(sentence)}</p>`)
   return html`<h1>
       ${texts.show('notAllowedHeading', { client: clientName(view, client, texts.show('namelessApp')) })}
     </h1>
@@ -77,14 +80,18 @@ function head(view: View, page: ConsentPage): Markup {
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
-function permissions({ texts, language }: View, { scopes, resources: apis, problem, setUpUri }: ConsentPage): Fragment {
-  const unlimited = apis.filter(({ isLimited }) => !isLimited)
+function permissions(
+  { texts, language }: View,
+  { scopes, resources: apis, nothing, problem, setUpUri }: ConsentPage,
+): Fragment {
+  if (nothing !== undefined && scopes.length === 0) return undefined
+  const unlimited = nothing === undefined ? apis.filter(({ isLimited }) => !isLimited) : []
   if (scopes.length === 0 && unlimited.length === 0) return html`<p class="part">${texts.show('noScope')}</p>`
   const list =
     scopes.length === 0
       ? undefined
       : html`<section class="part" aria-labelledby="permissions">
-          <h2 id="permissions">${texts.show('ableTo')}</h2>
+          <h2 id="permissions">${texts.show(nothing === undefined ? 'ableTo' : 'askedFor')}</h2>
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission({ texts, language }, scope)}</li> `)}
           </ul>

@@ -1,10 +1,11 @@
-import type { AccessRuleDocument } from '../../../admin/access-rule/tasks.ts'
+import type { AccessRuleDocument, ShownAccessRule } from '../../../admin/access-rule/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../../web/markup.ts'
 import { buttonsWithMore, formOf } from '../../engine/buttons.ts'
 import { membersOf } from '../../engine/fields.ts'
 import type { Form, Frame, Members } from '../../engine/form.ts'
 import { linkFor, linkTo } from '../../links.ts'
-import { facts, id, name, section, thingHeading, time } from '../../parts.ts'
+import { table } from '../../list.ts'
+import { facts, id, name, named, scopes, section, thingHeading, time } from '../../parts.ts'
 import { screen, type AnyScreen } from '../../screen.ts'
 import { organizationPath } from '../../sections.ts'
 import { LEVELS } from '../../words.ts'
@@ -13,7 +14,7 @@ import { RULE_FIELDS } from './access-rules.ts'
 import { ruleState } from './rules-of.ts'
 
 interface Answers {
-  readonly rule: AccessRuleDocument
+  readonly rule: ShownAccessRule
 }
 
 /** A rule of the server. */
@@ -59,11 +60,11 @@ function formsOf(noun: Noun): readonly Form[] {
   ]
 }
 
-function ruleIn(answers: Members): AccessRuleDocument {
+function ruleIn(answers: Members): ShownAccessRule {
   return (answers as unknown as Answers).rule
 }
 
-function rulePage(rule: AccessRuleDocument, frame: Frame, noun: Noun): Markup {
+function rulePage(rule: ShownAccessRule, frame: Frame, noun: Noun): Markup {
   const { rule_id: object, organization_id: owner, reads, sentence, created_at: made, updated_at: changed } = rule
   const of = owner === null ? undefined : html`<span>of ${id(owner, linkFor(frame, 'organizations', owner))}</span>`
   const known = html`${of}
@@ -84,7 +85,30 @@ function rulePage(rule: AccessRuleDocument, frame: Frame, noun: Noun): Markup {
       ['Effect', effectOf(rule)],
       ['Said to the person', name(sentence, 'Nothing')],
     ]),
-  )}`
+  )}
+  ${concerned(rule, frame)}`
+}
+
+/** Grants that the rule is about, whatever its state is. */
+function concerned({ grants, names }: ShownAccessRule, frame: Frame): Markup {
+  return section(
+    'Grants that it is about',
+    table(
+      { ...frame, forms: [] },
+      {
+        caption: 'Grants, newest first',
+        rows: grants,
+        empty: html`<p>None of the newest 1,000 grants.</p>`,
+        columns: [
+          { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) },
+          { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
+          { heading: 'Scopes', isRest: true, cell: ({ scopes: tokens }) => scopes(tokens.join(' ')) },
+          { heading: 'Grant', isWide: true, cell: ({ grant_id: grant }) => id(grant, linkFor(frame, 'grants', grant)) },
+          { heading: 'Created', role: 'meta', cell: ({ created_at: at }) => time(at, frame) },
+        ],
+      },
+    ),
+  )
 }
 
 /** The console is exempt: no rule locks out its author. */
@@ -142,9 +166,9 @@ function accessOf(rule: AccessRuleDocument, frame: Frame): Named {
     const to = linkTo('apis', resource)
     return frame.mayOpen(to) ? html`<a href="${to}">${code(shown)}</a>` : code(shown)
   }
-  const of = (apis: readonly string[], scopes: readonly string[], isSignIn: boolean) => [
+  const of = (apis: readonly string[], ofApis: readonly string[], isSignIn: boolean) => [
     ...apis.map((one) => html`<span class="muted">all of</span> ${api(one, one)}`),
-    ...scopes.map((one) => {
+    ...ofApis.map((one) => {
       const [resource = '', scope, ...others] = one.split('=')
       // Both may have the character, so that one alone tells where the identifier ends.
       return scope === undefined || others.length > 0 ? code(one) : api(resource, one)

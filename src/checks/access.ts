@@ -22,7 +22,7 @@ export function checkAccess(known: Known, now: EpochMs): readonly Finding[] {
 function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: EpochMs): readonly Finding[] {
   const { access } = known
   const place = organizationId === undefined ? '' : ` --of ${forShell(organizationId)}`
-  const update = `grantor access-rule update ${forShell(rule.id)}${place}`
+  const subject = `${forShell(rule.id)}${place}`
   const name = `The access rule ${rule.id}${organizationId === undefined ? '' : ` of ${organizationId}`}`
   const isGone = (term: string): boolean => isGoneTerm(term, known)
   const parts = [rule.clients, rule.access, rule.people]
@@ -37,7 +37,9 @@ function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: E
       warning(
         CHECK,
         `${name} names what does not exist: ${list(gone)}.${isIdle ? ' So it takes nothing from any user.' : ''}`,
-        isIdle ? `grantor access-rule delete ${forShell(rule.id)}${place}` : `Name the others alone: ${update}`,
+        isIdle
+          ? `Delete it: grantor access-rule delete ${subject}`
+          : `Name the others alone: grantor access-rule update ${subject}`,
       ),
     )
   if (empty.length > 0)
@@ -50,7 +52,11 @@ function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: E
     )
   if (rule.state === 'report' && rule.updatedAt < now - TRIED_MS)
     findings.push(
-      warning(CHECK, `${name} is only tried, for more than 30 days.`, `To let it take: ${update} --state on`),
+      warning(
+        CHECK,
+        `${name} is only tried, for more than 30 days.`,
+        `To let it take: grantor access-rule update ${subject} --state on`,
+      ),
     )
   return findings
 }

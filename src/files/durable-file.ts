@@ -40,8 +40,9 @@ export function makeFolder(path: string): void {
   for (let made = resolve(path); made.length >= resolve(first).length; made = dirname(made)) syncFolder(dirname(made))
 }
 
-/** Puts the names of files in a folder on disk, so that renamed files survive a loss of power. */
+/** Puts the names of files in a folder on disk, so that renamed files survive a loss of power. Windows refuses it (EPERM), and NTFS logs names itself. */
 export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
   const handle = openSync(folder, constants.O_RDONLY)
   try {
     fsyncSync(handle)

@@ -6,9 +6,10 @@ import { openUser, type User } from '../cluster/user.ts'
 import type { Findings } from '../findings.ts'
 import { createDeviceClient } from '../cluster/device-client.ts'
 import { assertionRounds } from './assertions.ts'
+import { membershipRounds } from './memberships.ts'
 import { codeRound, copiesRound, deviceRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
 
-type RoundKind = 'code' | 'device' | 'refresh' | 'copies' | 'theft' | 'walk' | 'assertion'
+type RoundKind = 'code' | 'device' | 'refresh' | 'copies' | 'theft' | 'walk' | 'assertion' | 'membership'
 
 /** The resources of every round. */
 export interface Campaign {
@@ -38,8 +39,8 @@ const GENERATIONS = 10
 
 /**
  * Sends concurrent requests of which only one may succeed to nodes that share only a database: `rounds` rounds of codes and of
- * refreshes, and a tenth of that of devices, of copies of a refresh token, of thefts, of walks through the pages and of identity assertions. Returns the rounds of each
- * kind.
+ * refreshes, a tenth of that of devices, of copies of a refresh token, of thefts, of walks through the pages and of identity assertions, and a fiftieth
+ * of a user who is removed from a group while tokens are introspected. Returns the rounds of each kind.
  */
 export async function proveNodes(
   cluster: Cluster,
@@ -62,6 +63,7 @@ export async function proveNodes(
     theft: 0,
     walk: 0,
     assertion: fewer,
+    membership: Math.ceil(rounds / 50),
   }
 
   for (; counts.walk < fewer; counts.walk += 1) await walkRound(campaign, counts.walk)
@@ -82,5 +84,7 @@ export async function proveNodes(
   findings.progress(`${counts.theft} thefts`)
   await assertionRounds(campaign, fewer)
   findings.progress(`${counts.assertion} rounds of one assertion`)
+  await membershipRounds(campaign, counts.membership)
+  findings.progress(`${counts.membership} rounds of a member of a group`)
   return { ...counts, unavailable: campaign.unavailable ?? 0 }
 }

@@ -8,7 +8,7 @@ import { proveNodes } from './campaign.ts'
 
 const options = readOptions({
   rounds: whole(
-    'rounds of codes and of refreshes; of devices, copies, thefts, walks through the pages and identity assertions a tenth',
+    'rounds of codes and of refreshes; of devices, copies, thefts, walks through the pages and identity assertions a tenth, of members of a group a fiftieth',
     1000,
     [1, 1e6],
   ),

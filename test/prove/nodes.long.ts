@@ -23,6 +23,7 @@ test('CODE-02, RT-03, AG-14, DEV-02, JAG-04: on three nodes one of many concurre
     theft: 1,
     walk: 1,
     assertion: 1,
+    membership: 1,
     unavailable: 0,
   })
   assert.ok(findings.operations > 100)

@@ -131,6 +131,8 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
     'bench may not import from prove',
     { path: 'bench/soak/bad.ts', text: `import { a } from '../../prove/findings.ts'` },
   ],
+  ['the kit may not import', { path: 'prove/kit/cases/bad.ts', text: `import { a } from '../../../src/base/json.ts'` }],
+  ['the kit may not import', { path: 'prove/kit/bad.ts', text: `import { a } from 'oauth4webapi'` }],
   ['must be imported with its ending', { path: 'src/http/bad.ts', text: `import { a } from './app'` }],
   ['Import cycle', { path: 'src/http/bad.ts', text: `import { a } from './bad.ts'` }],
   ['No imports were found', { path: 'src/http/bad.ts', text: `export const a = 1` }],

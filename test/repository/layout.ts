@@ -153,6 +153,8 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   prove: ['src', 'tools', 'prove', 'release'],
   release: ['src', 'release'],
 }
+/** A package of its own, with what it may import: a judge shares no code with what it judges. */
+const KIT = { folder: 'prove/kit/', packages: ['jose'] } as const
 /** The folders of `src/endpoints/` that each builds on: a token request knows nothing of pages, nor the authorization of how a user signs in. */
 const ENDPOINT_ORDER: Readonly<Record<string, readonly string[]>> = {
   token: ['openid'],
@@ -206,6 +208,7 @@ export function findDisorder(files: readonly SourceFile[]): readonly string[] {
     ...(imports.length === 0 ? ['No imports were found: nothing was checked.'] : []),
     ...imports.flatMap(({ from, target }) => checkImport(from, target)),
     ...files.flatMap(checkTool),
+    ...files.filter(({ path }) => path.startsWith(KIT.folder)).flatMap(checkKit),
     ...sources.flatMap(checkSource),
     ...files.flatMap(checkSize),
     ...checkFolders(files),
@@ -270,6 +273,13 @@ function checkTool(file: SourceFile): readonly string[] {
     .map((target) => resolve(file.path, target).split('/')[0] ?? '')
     .filter((other) => !allowed.includes(other) && /^(test|tools|bench|prove|release)$/.test(other))
     .map((other) => `${file.path}: ${folder} may not import from ${other}.`)
+}
+
+function checkKit(file: SourceFile): readonly string[] {
+  return importsOf(file)
+    .filter((target) => !/^\.+\//.test(target) || !resolve(file.path, target).startsWith(KIT.folder))
+    .filter((target) => !target.startsWith('node:') && !(KIT.packages as readonly string[]).includes(target))
+    .map((target) => `${file.path}: the kit may not import ${target}.`)
 }
 
 function checkSource(file: SourceFile): readonly string[] {

@@ -7,6 +7,7 @@ import { billOfMaterials, type Described } from './cyclonedx.ts'
 import { bundleSources } from './bundle.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
 import { digestOfFile } from './folder.ts'
+import { buildKit, KIT_COMMAND } from './kit.ts'
 import { API_TYPES_FILE, originOf, publishedManifest, type Manifest } from './manifest.ts'
 import { publishedPage, publishedPages } from './pages.ts'
 import { bundleTypes, TYPES_FILE } from './public-types.ts'
@@ -15,7 +16,7 @@ const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
 /** Of the packed file, which each `npx grantor` downloads. */
 export const SIZE_LIMIT = 1_400_000
-const COMMAND = 'bin/grantor.js'
+export const COMMAND = 'bin/grantor.js'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = [COMMAND, 'bin/this-node.js', 'bin/compile-cache.js']
 
@@ -69,13 +70,13 @@ function writePages(folder: string, checkout: Manifest): void {
 }
 
 /**
- * Packs the folder of a package into the folder above it. Returns the path of the packed file. npm sets the times, the owner and the order of
+ * Packs the folder of a package into the folder above it. Returns the path of the packed file. `command`: its program. npm sets the times, the owner and the order of
  * the files, and keeps their modes, which depend on the umask.
  */
-export function packFolder(folder: string): string {
+export function packFolder(folder: string, command: string): string {
   for (const file of globSync(`${folder}/**/*`, { withFileTypes: true }))
     if (file.isFile()) chmodSync(join(file.parentPath, file.name), 0o644)
-  chmodSync(join(folder, COMMAND), 0o755)
+  chmodSync(join(folder, command), 0o755)
   return join(dirname(folder), npm(folder, 'pack', '--silent', '--pack-destination', '..'))
 }
 
@@ -85,7 +86,7 @@ export function packFolder(folder: string): string {
  */
 export async function packPackage(): Promise<string> {
   await buildPackage()
-  const packed = packFolder(PACKAGE)
+  const packed = packFolder(PACKAGE, COMMAND)
   cpSync('package-lock.json', join(PACKAGE, 'package-lock.json'))
   npm(PACKAGE, 'install', '--package-lock-only', '--ignore-scripts', '--silent')
   const written = npm(PACKAGE, 'sbom', '--package-lock-only', '--sbom-format=cyclonedx')
@@ -115,6 +116,8 @@ if (import.meta.main) {
   try {
     if (script === 'pack') console.log(await packPackage())
     else await buildPackage()
+    const kit = await buildKit()
+    if (script === 'pack') console.log(packFolder(kit, KIT_COMMAND))
   } catch (cause) {
     console.error(`npm run ${script}: ${(cause as Error).message}`)
     process.exitCode = 1

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { packFolder } from '../../release/build.ts'
+import { COMMAND, packFolder } from '../../release/build.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { walkPackage } from './walk-package.ts'
 
@@ -46,7 +46,7 @@ for (const [name, { file, change, found }] of Object.entries(PLANTED)) {
 
 /** What is said of the package that was built in a checkout. */
 async function walkBuilt(clone: string): Promise<string> {
-  const packed = packFolder(join(clone, 'dist/package'))
+  const packed = packFolder(join(clone, 'dist/package'), COMMAND)
   // Beside the clone, whose packages a folder in it would find.
   return walkPackage(`${clone}-project`, packed).then(
     (violations) => violations.join('\n'),

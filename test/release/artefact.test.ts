@@ -4,7 +4,7 @@ import { cpSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { walkThrough } from '../../prove/package/installation.ts'
-import { buildPackage, packFolder, SIZE_LIMIT } from '../../release/build.ts'
+import { buildPackage, COMMAND, packFolder, SIZE_LIMIT } from '../../release/build.ts'
 import type { Manifest } from '../../release/manifest.ts'
 import { API_PAGE, publicApi } from '../../release/public-api.ts'
 import { TYPES_FILE } from '../../release/public-types.ts'
@@ -27,7 +27,7 @@ test('the package is built with the options of a release, starts where nothing e
   await buildPackage(built)
   const types = readFileSync(join(built, 'lib', TYPES_FILE), 'utf8')
   assert.equal(publicApi(types), readFileSync(API_PAGE, 'utf8'), `${API_PAGE} (npm run docs)`)
-  const packed = packFolder(built)
+  const packed = packFolder(built, COMMAND)
   assert.ok(statSync(packed).size <= SIZE_LIMIT, `The package has more than ${SIZE_LIMIT} bytes.`)
   const project = join(folder, 'project')
   assert.deepEqual(await walkPackage(project, packed, 'express'), [])

@@ -97,20 +97,41 @@ function partsOf(dialect: Dialect, { rows, now }: Fill) {
   }
 }
 
-/** The statements that insert `rows` clients, grants with their families, and redeemed codes. */
+/** So many families have one client. */
+export const FAMILIES_OF_CLIENT = 5
+/** Of so many families one idles after a day, of so many there is a consent, and of so many the code is still stored. */
+const IDLING = 20
+const CONSENTED = 4
+const CODED = 20
+export const IDLE_AGE_MS = DAY_MS
+
+/** The number of the user of a family: the users are in another order than the grants, as in reality. A prime scatters them. */
+const USER_STEP = 1_236_067
+export function userNumber(index: number, { rows }: Fill): number {
+  return (index * USER_STEP) % rows
+}
+
+/** The statements that insert clients, `rows` grants with their families and users of their own, consents, and redeemed codes. */
 function fillStatements(dialect: Dialect, fill: Fill): readonly string[] {
-  const { slot, time, id, from, later, pad } = partsOf(dialect, fill)
+  const { slot, time, id, idOfRow, from, later, pad } = partsOf(dialect, fill)
+  const user = `'gus_' || ${idOfRow(`(cast(i as bigint) * ${USER_STEP} % ${fill.rows})`)}`
+  const client = `'gci_' || ${idOfRow(`(i / ${FAMILIES_OF_CLIENT} * ${FAMILIES_OF_CLIENT})`)}`
+  const idles = `case when i % ${IDLING} = ${IDLING - 1} then ${fill.now + IDLE_AGE_MS} else ${later} end`
   return [
     `insert into clients (${slot.column}client_id, issued_at, source, secret_hash, metadata, used_at, held_until)
-     select ${slot.value}'gci_' || ${id}, ${time} / 1000, 'registration', ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
+     select ${slot.value}'gci_' || ${id}, ${time} / 1000, 'registration', ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}
+     where i % ${FAMILIES_OF_CLIENT} = 0`,
     `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
        rotated_at, idle_expires_at, network)
-     select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},
-       ${FILLED_GENERATION}, ${pad(43)}, ${time}, ${later}, 'network1' from ${from}`,
+     select ${slot.value}${id}, ${client}, ${user}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},
+       ${FILLED_GENERATION}, ${pad(43)}, ${time}, ${idles}, 'network1' from ${from}`,
+    `insert into consents (user_id, client_id, redirect_host, resources, scope, given_at, server_not_before)
+     select ${user}, ${client}, 'client.example', ' https://api.example', 'mcp:tools mcp:resources', ${time}, 0 from ${from}
+     where i % ${CONSENTED} = 0`,
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
        user_id, code_hash, approved_at)
-     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'approved',
-       'gus_' || ${id}, ${pad(43)}, ${time} from ${from}`,
+     select ${id}, ${client}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'approved',
+       ${user}, ${pad(43)}, ${time} from ${from} where i % ${CODED} = 0`,
   ]
 }
 
@@ -161,12 +182,12 @@ export function consoleStatements(dialect: Dialect, fill: Fill): readonly string
 const HOUR_MS = 60 * 60 * 1000
 const AUDITED = ['client.registered', 'session.started', 'authorization.approved', 'scope.refused', 'session.ended']
 
-/** Fills a SQLite file with clients, grants and codes. */
+/** Fills a SQLite file with clients, grants, consents and codes. */
 export function fillSqlite(path: string, fill: Fill): void {
   runOnSqlite(path, fillStatements('sqlite', fill))
 }
 
-/** Fills a PostgreSQL database with clients, grants and codes. */
+/** Fills a PostgreSQL database with clients, grants, consents and codes. */
 export function fillPostgres(url: string, fill: Fill): Promise<void> {
   return runOnPostgres(url, fillStatements('postgres', fill))
 }

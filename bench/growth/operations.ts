@@ -6,14 +6,14 @@ import {
   grantIdOf,
   mintAuthorizationId,
   mintClientId,
-  mintUserId,
   type ClientId,
   type GrantId,
+  type UserId,
 } from '../../src/protocol/ids.ts'
 import { NO_SCOPE, type Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
 import { approve, REDIRECT_URI, SCOPE as SCOPES } from '../codes.ts'
-import { FILLED_GENERATION, hashOf, idOf, type Fill } from './fill.ts'
+import { FAMILIES_OF_CLIENT, FILLED_GENERATION, hashOf, idOf, userNumber, type Fill } from './fill.ts'
 
 /** As long as the tag of a network. */
 const NETWORK_TAG = 'network1'
@@ -29,6 +29,7 @@ export function growthOperations(
   // The number of rotations of each family, from which its live token is derived.
   const generations = new Map<number, number>()
   const picked = openShuffle(fill.rows)
+  const clientOf = (index: number) => `gci_${idOf(index - (index % FAMILIES_OF_CLIENT), fill)}` as ClientId
 
   return {
     async register() {
@@ -66,7 +67,7 @@ export function growthOperations(
     async 'refresh, with its reads'() {
       const index = picked()
       const id = idOf(index, fill) as GrantId
-      const [grant] = await Promise.all([store.findGrant(id), store.findClient(`gci_${id}` as ClientId)])
+      const [grant] = await Promise.all([store.findGrant(id), store.findClient(clientOf(index))])
       const generation = generations.get(index) ?? FILLED_GENERATION
       if (grant?.family?.generation !== generation) throw new Error('A family is not as it was left.')
       const now = clock()
@@ -93,8 +94,9 @@ export function growthOperations(
     async 'code, from authorize to redeem'() {
       const now = clock()
       const id = mintAuthorizationId(now, randomBytes)
-      const userId = mintUserId(now, randomBytes)
-      const clientId = `gci_${idOf(picked(), fill)}` as ClientId
+      const index = picked()
+      const userId = `gus_${idOf(userNumber(index, fill), fill)}` as UserId
+      const clientId = clientOf(index)
       const codeHash = aHash()
       await approve(store, { id, clientId, userId, hash: codeHash, now, expiresAt: after(now, 60_000), isLogin: false })
       const redeemed = await store.redeemCode({

@@ -15,8 +15,8 @@ import { median, medianInterval } from '../../tools/statistics.ts'
 import { fixed } from '../../tools/table.ts'
 
 /**
- * What the groups of a user add to the sign-in to an application: the processor time of an ID token of a client that reads groups, less that of a client
- * that does not, in turn. It ends with an error if the median is above `--gate` microseconds.
+ * What the groups of a user add to the sign-in to an application. It is the processor time of an ID token of a client that reads groups, less that
+ * of a client that does not, in turn. It ends with an error if the median is above `--gate` microseconds.
  */
 
 const LIMIT_MS = 10 * 60_000

@@ -17,9 +17,9 @@ import { median, medianInterval } from '../../tools/statistics.ts'
 import { fixed } from '../../tools/table.ts'
 
 /**
- * What the groups of a user add to the sign-in to an application, and what access rules add to each use of a grant. The first is the processor time
- * of an ID token of a client that reads groups, less that of a client that does not, in turn; the second that of `findRuling`. It ends with an error
- * if a median is above its gate, in microseconds.
+ * What groups and access rules add. The groups of a user to the sign-in to an application: the processor time of an ID token of a client that reads
+ * groups, less that of a client that does not, in turn. Access rules to each use of a grant: the processor time of `findRuling`. It ends with an
+ * error if a median is above its gate, in microseconds.
  */
 
 const LIMIT_MS = 10 * 60_000

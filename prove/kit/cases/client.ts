@@ -73,5 +73,7 @@ async function refusesRedirects({ issuer }: Target, name: string, others: readon
     if (back?.protocol === protocol && back.host === host && back.pathname === pathname)
       return broken(`An authorization request with ${other} sent the browser there.`)
   }
+  // That says something only if the same person comes back with the registered one. An issuer may look at it after the sign-in.
+  await issuer.obtainCode(client)
   return HELD
 }

@@ -22,7 +22,6 @@ export function checkAccess(known: Known, now: EpochMs): readonly Finding[] {
 function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: EpochMs): readonly Finding[] {
   const { access } = known
   const place = organizationId === undefined ? '' : ` --of ${forShell(organizationId)}`
-  const subject = `${forShell(rule.id)}${place}`
   const name = `The access rule ${rule.id}${organizationId === undefined ? '' : ` of ${organizationId}`}`
   const isGone = (term: string): boolean => isGoneTerm(term, known)
   const parts = [rule.clients, rule.access, rule.people]
@@ -38,8 +37,8 @@ function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: E
         CHECK,
         `${name} names what does not exist: ${list(gone)}.${isIdle ? ' So it takes nothing from any user.' : ''}`,
         isIdle
-          ? `Delete it: grantor access-rule delete ${subject}`
-          : `Name the others alone: grantor access-rule update ${subject}`,
+          ? `Delete it: grantor access-rule delete ${forShell(rule.id)}`.concat(place)
+          : `Name the others alone: grantor access-rule update ${forShell(rule.id)}`.concat(place),
       ),
     )
   if (empty.length > 0)
@@ -55,7 +54,7 @@ function checkRule({ rule, organizationId }: InspectedRule, known: Known, now: E
       warning(
         CHECK,
         `${name} is only tried, for more than 30 days.`,
-        `To let it take: grantor access-rule update ${subject} --state on`,
+        `To let it take: grantor access-rule update --state on ${forShell(rule.id)}`.concat(place),
       ),
     )
   return findings

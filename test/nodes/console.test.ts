@@ -41,8 +41,12 @@ test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a li
     organization_id: organization.id,
     group_id: 'finance',
   })
+  const rule = { rule_id: 'own', clients: [client_id] }
+  await perform(a.context, 'access-rule.create', rule)
+  await perform(a.context, 'organization-access-rule.create', { organization_id: organization.id, ...rule })
   const objects = {
     client_id,
+    rule_id: rule.rule_id,
     user_id,
     grant_id,
     organization_id: organization.id,

@@ -14,6 +14,8 @@ const NAMES = { gci_1: 'Build Board', gus_1: 'ada@acme.test', gor_1: 'Acme', gus
 /** Details that all events may have, and those of single ones, of which each is another sentence. */
 export const DETAILS = {
   provider: 'google',
+  group: 'finance',
+  rule: 'payments',
   resource: 'https://api.acme.test',
   pattern: 'acme.test',
   set: 'staging',

@@ -265,6 +265,7 @@ function said<Term extends string>(
   return left.length === 0 ? first : `${first} except ${left.map(word).join(' and ')}`
 }
 
-function ageOf(seconds: number | undefined): string {
+/** How long ago an authentication may be, as words of a sentence. */
+export function ageOf(seconds: number | undefined): string {
   return seconds === undefined ? '' : ` of the last ${seconds} seconds`
 }

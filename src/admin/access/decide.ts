@@ -184,14 +184,9 @@ function sayLevel(
 ): string {
   const beyond = on.filter(({ rule }) => (rule.require?.level ?? 1) > reach)
   const says = beyond.length === 0 ? `It needs ${wordOf(required ?? 1)}.` : sayTaking(context, beyond, about)
-  return `${says} ${REACHED[reach]}`
+  if (reach === 3) return says
+  return `${says} The account has no ${required === 3 ? 'passkey' : 'second factor'} with which it could sign in now.`
 }
-
-const REACHED = {
-  1: 'The account has no second factor with which it could sign in now.',
-  2: 'The account has no passkey with which it could sign in now.',
-  3: '',
-} as const
 
 export function wordOf(level: AuthenticationLevel): '1fa' | '2fa' | 'phr' {
   return LEVEL_WORDS[level]

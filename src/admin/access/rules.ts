@@ -3,7 +3,7 @@ import type { OrganizationId } from '../../protocol/ids.ts'
 import { valueOf } from '../../protocol/access/judge.ts'
 import { RULE_STATES, type AccessRule, type RequiredLevel } from '../../protocol/access/rule.ts'
 import { findRuling, NEVER_MET, type PersonalAccess, type RulingRule } from '../../tokens/access-rules.ts'
-import { sayPeople, sayRule } from '../access-rule/terms.ts'
+import { ageOf, sayPeople, sayRule } from '../access-rule/terms.ts'
 import type { TaskContext } from '../task.ts'
 import type { PersonGroup } from './groups.ts'
 
@@ -87,7 +87,9 @@ export function sayTaking(context: TaskContext, taking: readonly RulingRule[], a
       const { id, people, require } = one.rule
       const who = sayPeople(people)
       const does =
-        require === undefined ? `takes it from ${who}.` : `needs ${wordOfRequired(require.level)}, for ${who}.`
+        require === undefined
+          ? `takes it from ${who}.`
+          : `needs ${wordOfRequired(require.level)}${ageOf(require.maxAge)}, for ${who}.`
       return [`Rule ${id} ${does}`, ...reasonsFor(one.rule, about)].join(' ')
     })
     .join(' ')
@@ -106,8 +108,8 @@ function reasonsFor({ people }: AccessRule, { groups }: RuleAbout): readonly str
 /** That a person is or was in a group, as one sentence. */
 function sayGroup({ group_id: id, source: by, expires_at: end, ended_at: removed, counts }: PersonGroup): string {
   if (counts) return `The user is in ${id} (${by}${end === null ? '' : `, until ${end}`}).`
-  const until = removed ?? end
-  return `The user was in ${id} (${by})${until === null ? ', which no longer counts' : ` until ${until}`}.`
+  if (removed !== null) return `The user was removed from ${id} (${by}) at ${removed}.`
+  return `The user was in ${id} (${by})${end === null ? ', which no longer counts' : ` until ${end}`}.`
 }
 
 function isHidden({ administrator }: TaskContext, { isOfServer }: RulingRule): boolean {

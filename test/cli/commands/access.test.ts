@@ -71,15 +71,15 @@ test('ACS-04: why is a scope not given: a rule, with the group that the user was
   ])
   await words('group', 'remove-member', 'finance', 'ada@acme.test')
   const [, row = ''] = await explained('--scope', 'payments:write')
-  assert.ok(row.startsWith(`${taken} The user was in finance (operator) until 20`), row)
+  assert.ok(row.startsWith(`${taken} The user was removed from finance (operator) at 20`), row)
 })
 
 test('ACS-04: why is a scope not given: a level that the account cannot reach, and a rule that is tried says so', async () => {
-  await words('access-rule', 'create', 'strong', '--api', PAY, '--require', 'phr')
+  await words('access-rule', 'create', 'strong', '--api', PAY, '--require', 'phr', '--max-age', '600')
   await words('access-rule', 'create', 'trial', '--scope', `${PAY}=payments:read`, '--state', 'report')
   const lines = await explained('--scope', 'payments:read')
   assert.deepEqual(lines.slice(1), [
-    `${PAY} | payments:read | no | Rule strong needs phr, for everyone. The account has no second factor with which it could sign in now.`,
+    `${PAY} | payments:read | no | Rule strong needs phr of the last 600 seconds, for everyone. The account has no passkey with which it could sign in now.`,
     `The rule trial is tried, and would say: For everyone, ${PAY}=payments:read is not given at all clients.`,
   ])
   await words('access-rule', 'delete', 'strong')

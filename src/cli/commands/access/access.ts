@@ -61,8 +61,10 @@ function noteOf({ gives, on_request: isOnRequest, why }: Way['apis'][number]['sc
   return [...request, ...(why === null ? [] : [why])].join(' ')
 }
 
-function sayGrant({ grant_id, created_at, scope, next_scope, reason }: AccessExplanation['grants'][number]): string {
-  const has = `Grant ${grant_id} of ${formatTime(created_at)} UTC has ${scope === '' ? 'no scope' : scope}; `
+function sayGrant(grant: AccessExplanation['grants'][number]): string {
+  const { grant_id, organization_id, created_at, scope, next_scope, reason } = grant
+  const where = organization_id === null ? '' : ` for ${organization_id}`
+  const has = `Grant ${grant_id} of ${formatTime(created_at)} UTC${where} has ${scope === '' ? 'no scope' : scope}; `
   const next =
     next_scope === null
       ? `it gets no further token (${reason ?? ''}).`

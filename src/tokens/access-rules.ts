@@ -1,14 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
-import { openRecentlyUsed, type RecentlyUsed } from '../base/recently-used.ts'
+import { openRecentlyUsed } from '../base/recently-used.ts'
 import { countingGroups } from '../protocol/access/belonging.ts'
-import { organizationOfGroup, type GroupId } from '../protocol/access/group.ts'
 import {
   ANY_ORGANIZATION,
   findConcerns,
   judge,
-  valueOf,
+  namedByRule,
   type Concerns,
   type JudgedAccess,
   type Person,
@@ -71,7 +70,7 @@ export function hasNoRules({ accessRules }: Context, organizationId: Organizatio
 export async function findRuling(context: Context, access: PersonalAccess, isMet: IsMet): Promise<Ruling | undefined> {
   const { concerns, server } = await findOwnConcerns(context, access)
   if (concerns.concerns.length === 0) return undefined
-  const person = await findPerson(context, access.userId, concerns)
+  const person = await findPerson(context, access.userId, concerns.named)
   const { leftOut, takesBare, isNothing, taking, reporting } = judge(concerns, person, isMet)
   if (taking.length === 0 && reporting.length === 0) return undefined
   const labelled = (rule: AccessRule): RulingRule => ({ rule, isOfServer: server.includes(rule) })
@@ -117,7 +116,7 @@ export async function findConcerned(
   if (access.client.id === CONSOLE_CLIENT_ID) return undefined
   const concerns = concernsOf(only, access, await context.apis())
   if (concerns.concerns.length === 0) return undefined
-  const { leftOut, taking } = judge(concerns, await findPerson(context, access.userId, concerns), NEVER_MET)
+  const { leftOut, taking } = judge(concerns, await findPerson(context, access.userId, concerns.named), NEVER_MET)
   return taking.length === 0 ? undefined : narrow(access.scope, (token) => leftOut.has(token))
 }
 
@@ -128,7 +127,7 @@ export async function findDemands(
 ): Promise<readonly (readonly [token: string, required: RequiredLevel])[]> {
   const { concerns } = await findOwnConcerns(context, access)
   if (!concerns.concerns.some(({ rule }) => rule.require !== undefined)) return []
-  const person = await findPerson(context, access.userId, concerns)
+  const person = await findPerson(context, access.userId, concerns.named)
   return judge(concerns, person, ALWAYS_MET).demands
 }
 
@@ -168,20 +167,33 @@ async function findOwnConcerns(
   return { concerns: concernsOf(rules, access, await apis()), server }
 }
 
-/** The rules that concern an access, with what they read of people: groups, and organizations with those that have such a group. */
+/** The rules that concern an access, with what they read of people. */
 interface OwnConcerns extends Concerns {
-  readonly groups: ReadonlySet<string>
-  readonly organizations: ReadonlySet<string>
+  readonly named: NamedByRules
+}
+
+/** Which groups and organizations some rules name. */
+export interface NamedByRules {
+  readonly isNone: boolean
+  readonly hasGroup: (id: string) => boolean
+  readonly hasOrganization: (id: string) => boolean
 }
 
 const NO_CONCERNS = withNames({ resources: [], parts: [], concerns: [] })
 
 function withNames(concerns: Concerns): OwnConcerns {
-  const terms = concerns.concerns.flatMap(({ rule: { people } }) => [...people.only, ...people.except])
-  const ofKind = (kind: string) => terms.filter((term) => term.startsWith(kind)).map(valueOf)
-  const groups = ofKind('group:')
-  const owners = groups.flatMap((id) => organizationOfGroup(id as GroupId) ?? [])
-  return { ...concerns, groups: new Set(groups), organizations: new Set([...ofKind('organization:'), ...owners]) }
+  const named = concerns.concerns
+    .map(({ rule }) => namedByRule(rule))
+    .filter(({ groups, organizations }) => groups.size + organizations.size > 0)
+  return {
+    ...concerns,
+    named: {
+      isNone: named.length === 0,
+      hasGroup: (id) => named.some(({ groups }) => groups.has(id)),
+      hasOrganization: (id) =>
+        named.some(({ organizations }) => organizations.has(id) || organizations.has(ANY_ORGANIZATION)),
+    },
+  }
 }
 
 type Rules = readonly AccessRule[]
@@ -203,43 +215,53 @@ function concernsOf(
   { client, scope, resources }: Omit<PersonalAccess, 'userId'>,
   apis: readonly ApiRecord[],
 ): OwnConcerns {
-  let known = compiled.get(rules)
-  if (known?.apis !== apis) {
-    known = { apis, concerns: openRecentlyUsed(CONCERNS) }
-    compiled.set(rules, known)
-  }
   const terms = ruled.get(client) ?? ruledClient(client)
   ruled.set(client, terms)
-  const key = `${terms.join(' ')}\n${scope}\n${resources.join(' ')}`
-  const found = known.concerns.get(key)
+  const key = `${numberOf(rules)} ${numberOf(apis)} ${terms.join(' ')}\n${scope}\n${resources.join(' ')}`
+  const found = kept.get(key)
   if (found !== undefined) return found
   const made = withNames(findConcerns(rules, terms, { scope, resources }, apis))
-  known.concerns.set(key, made)
+  if (weightOf(made) <= HEAVIEST) kept.set(key, made)
   return made
+}
+
+/** Parts and rules (`weightOf`), of 8 to 100 bytes each: at least so many are kept, and at most twice as many. */
+const KEPT = 100_000
+/** What weighs more is found again each time, in some milliseconds. */
+const HEAVIEST = 5000
+/** Of all lists of rules: a client chooses scopes and APIs, and an organization its rules, so the room is limited (threats.md ACS-06). */
+const kept = openRecentlyUsed<OwnConcerns>(KEPT, weightOf)
+
+function weightOf({ parts, concerns }: OwnConcerns): number {
+  const own = concerns.map((concern) => (concern.parts === parts ? 2 : 2 + concern.parts.length))
+  return own.reduce((sum, weight) => sum + weight, 1 + parts.length)
 }
 
 /** By record, which is the same object until the client changes. */
 const ruled = new WeakMap<ClientOrigin, readonly ClientTerm[]>()
-/** At least so many are kept, and at most twice as many. */
-const CONCERNS = 1000
-const compiled = new WeakMap<
-  Rules,
-  { readonly apis: readonly ApiRecord[]; readonly concerns: RecentlyUsed<OwnConcerns> }
->()
+
+/** A number for each list, which is the same object until its rows change. */
+function numberOf(list: Rules | readonly ApiRecord[]): number {
+  const number = numbers.get(list) ?? (lists += 1)
+  numbers.set(list, number)
+  return number
+}
+
+const numbers = new WeakMap<object, number>()
+let lists = 0
 
 /** The person with those groups and organizations that count, of the ones that rules read. */
 export async function findPerson(
   { clock, providers, store }: Context,
   userId: UserId,
-  { groups, organizations }: Pick<OwnConcerns, 'groups' | 'organizations'>,
+  { isNone, hasGroup, hasOrganization }: NamedByRules,
 ): Promise<Person> {
-  if (groups.size + organizations.size === 0) return { userId, groups: [], organizationIds: [] }
+  if (isNone) return { userId, groups: [], organizationIds: [] }
   const [belonging, known] = await Promise.all([store.findBelonging(userId), providers()])
-  const own = belonging.organizationIds
-  const wanted = organizations.has(ANY_ORGANIZATION) ? own : own.filter((id) => organizations.has(id))
+  const wanted = belonging.organizationIds.filter(hasOrganization)
   const found = wanted.length === 0 ? [] : await Promise.all(wanted.map((id) => store.findOrganization(id)))
   const organizationIds = found.flatMap((one) => (one === undefined || one.disabledAt !== undefined ? [] : one.id))
-  const named = { ...belonging, groups: belonging.groups.filter(({ groupId }) => groups.has(groupId)) }
+  const named = { ...belonging, groups: belonging.groups.filter(({ groupId }) => hasGroup(groupId)) }
   if (named.groups.length === 0) return { userId, groups: [], organizationIds }
   const now = clock()
   const counting = [undefined, ...organizationIds].flatMap((organizationId) =>

@@ -5,7 +5,7 @@ import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { type GroupId, organizationOfGroup } from '../../protocol/access/group.ts'
 import type { Person } from '../../protocol/access/judge.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { findPerson } from '../../tokens/access-rules.ts'
+import { findPerson, type NamedByRules } from '../../tokens/access-rules.ts'
 import { listAudit, type AuditEntry } from '../audit/list.ts'
 import { sayings } from '../group/group.ts'
 import type { TaskContext } from '../task.ts'
@@ -36,6 +36,9 @@ export interface ShownPerson {
   readonly groups: readonly PersonGroup[]
 }
 
+/** As if a rule named each group and each organization. */
+const EVERYTHING: NamedByRules = { isNone: false, hasGroup: () => true, hasOrganization: () => true }
+
 /**
  * Reads what the person belongs to, as the rules see it. An administrator of one organization sees the groups of that alone (threats.md CON-08).
  */
@@ -45,16 +48,8 @@ export async function findShownPerson(
   organization: OrganizationRecord | undefined,
 ): Promise<ShownPerson> {
   const { store } = context
-  const [belonging, rows, say] = await Promise.all([
-    store.findBelonging(userId),
-    store.listGroupsOfUser(userId),
-    sayings(context),
-  ])
-  const named = {
-    groups: new Set<string>(belonging.groups.map(({ groupId }) => groupId)),
-    organizations: new Set<string>(belonging.organizationIds),
-  }
-  const person = await findPerson(context, userId, named)
+  const [rows, say] = await Promise.all([store.listGroupsOfUser(userId), sayings(context)])
+  const person = await findPerson(context, userId, EVERYTHING)
   const current = rows.map((row): PersonGroup => {
     const said = say(row)
     return {

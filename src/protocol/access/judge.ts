@@ -1,9 +1,9 @@
 import type { OrganizationId, UserId } from '../ids.ts'
-import { sameResource, type Resource } from '../token/resource.ts'
+import { canonicalResource, type Resource } from '../token/resource.ts'
 import { isIdentityScope, scopeTokens, type Scope } from '../token/scope.ts'
 import type { ClientTerm } from '../client/policy.ts'
-import type { GroupId } from './group.ts'
-import type { AccessRule, AccessTerm, Condition, PersonTerm, RequiredLevel } from './rule.ts'
+import { organizationOfGroup, type GroupId } from './group.ts'
+import type { AccessRule, AccessTerm, Condition, RequiredLevel } from './rule.ts'
 
 /** What a token would give. */
 export interface JudgedAccess {
@@ -75,23 +75,43 @@ export function findConcerns<Rule extends AccessRule>(
   apis: readonly Declared[],
 ): Concerns<Rule> {
   const parts = partsOf(access, apis)
+  const terms = parts.map(termsOfPart)
   const concerns = rules
     .filter((rule) => rule.state !== 'off' && concernsClient(rule, client))
-    .map((rule) => ({ rule, parts: parts.filter((part) => holds(rule.access, (term) => isPart(term, part))) }))
+    .map((rule) => ({ rule, parts: partsIn(readRule(rule).access, parts, terms) }))
     .filter((concern) => concern.parts.length > 0)
   return { resources: access.resources, parts, concerns }
 }
 
+/** The parts that a rule is about. Those of a rule about everything are the same list, so that many such rules take no room. */
+function partsIn(access: Terms, parts: readonly Part[], terms: readonly (readonly string[])[]): readonly Part[] {
+  if (access.only.size === 0 && access.except.size === 0) return parts
+  return parts.filter((_, index) => holds(access, terms[index] ?? []))
+}
+
 /** Whether a rule is about the requests of a client. */
-export function concernsClient({ clients }: AccessRule, client: readonly ClientTerm[]): boolean {
-  return holds(clients, (term) => client.includes(term))
+export function concernsClient(rule: AccessRule, client: readonly ClientTerm[]): boolean {
+  return holds(readRule(rule).clients, client)
 }
 
 /** Whether a rule is about an API, or about a scope of it. */
 export function concernsApi({ access: { only, except } }: AccessRule, api: Resource): boolean {
-  const isAt = (term: AccessTerm): boolean => term !== 'sign-in' && sameResource(valueOf(term).split(' ')[0] ?? '', api)
+  const name = canonicalResource(api)
+  const isAt = (term: AccessTerm): boolean =>
+    term !== 'sign-in' && canonicalResource(valueOf(term).split(' ')[0] ?? '') === name
   const isWhole = (term: AccessTerm): boolean => term.startsWith('api:') && isAt(term)
   return (only.length === 0 || only.some(isAt)) && !except.some(isWhole)
+}
+
+/** What a rule names of people: groups, and organizations with those that have such a group. */
+export interface NamedByRule {
+  readonly groups: ReadonlySet<string>
+  /** `ANY_ORGANIZATION`: whichever it is. */
+  readonly organizations: ReadonlySet<string>
+}
+
+export function namedByRule(rule: AccessRule): NamedByRule {
+  return readRule(rule).named
 }
 
 /**
@@ -109,8 +129,9 @@ export function judge<Rule extends AccessRule>(
   const taking: Rule[] = []
   const reporting: Rule[] = []
   const demands: (readonly [token: string, required: RequiredLevel])[] = []
+  const terms = termsOfPerson(person)
   for (const { rule, parts: taken } of concerns) {
-    if (!holds(rule.people, (term) => isPerson(term, person))) continue
+    if (!holds(readRule(rule).people, terms)) continue
     const { require } = rule
     if (require !== undefined && rule.state === 'on')
       for (const { token } of taken) if (token !== undefined) demands.push([token, require])
@@ -147,21 +168,80 @@ function partsOf({ scope, resources }: JudgedAccess, apis: readonly Declared[]):
   return [...parts, ...others.map((resource) => ({ token: undefined, resource, isIdentity: resource === undefined }))]
 }
 
-function holds<Term extends string>({ only, except }: Condition<Term>, matches: (term: Term) => boolean): boolean {
-  return (only.length === 0 || only.some(matches)) && !except.some(matches)
+interface Terms {
+  readonly only: ReadonlySet<string>
+  readonly except: ReadonlySet<string>
 }
 
-function isPart(term: AccessTerm, { token, resource, isIdentity }: Part): boolean {
-  if (term === 'sign-in') return isIdentity
+/** A rule as it is judged: each term is looked up, and none is compared with all others. */
+interface ReadRule {
+  readonly clients: Terms
+  readonly access: Terms
+  readonly people: Terms
+  readonly named: NamedByRule
+}
+
+/** By rule, which is the same object until it changes. */
+const readRules = new WeakMap<AccessRule, ReadRule>()
+
+function readRule(rule: AccessRule): ReadRule {
+  const known = readRules.get(rule)
+  if (known !== undefined) return known
+  const { clients, access, people } = rule
+  const ofKind = (kind: string): readonly string[] =>
+    [...people.only, ...people.except].filter((term) => term.startsWith(kind)).map(valueOf)
+  const groups = ofKind('group:')
+  const owners = groups.flatMap((id) => organizationOfGroup(id as GroupId) ?? [])
+  const read: ReadRule = {
+    clients: readTerms(clients),
+    access: readTerms(access, canonicalTerm),
+    people: readTerms(people),
+    named: { groups: new Set(groups), organizations: new Set([...ofKind('organization:'), ...owners]) },
+  }
+  readRules.set(rule, read)
+  return read
+}
+
+function readTerms<Term extends string>(
+  { only, except }: Condition<Term>,
+  spell = String as (term: Term) => string,
+): Terms {
+  return { only: new Set(only.map(spell)), except: new Set(except.map(spell)) }
+}
+
+function canonicalTerm(term: AccessTerm): string {
+  if (term === 'sign-in') return term
   const [named = '', name] = valueOf(term).split(' ')
-  return resource !== undefined && sameResource(named, resource) && (name === undefined || name === token)
+  return name === undefined ? apiTerm(named) : scopeTerm(named, name)
 }
 
-function isPerson(term: PersonTerm, { userId, groups, organizationIds }: Person): boolean {
-  const value = valueOf(term)
-  if (term.startsWith('user:')) return value === userId
-  if (term.startsWith('group:')) return groups.includes(value as GroupId)
-  return value === ANY_ORGANIZATION ? organizationIds.length > 0 : organizationIds.includes(value as OrganizationId)
+function apiTerm(resource: string): string {
+  return `api:${canonicalResource(resource)}`
+}
+
+function scopeTerm(resource: string, name: string): string {
+  return `scope:${canonicalResource(resource)} ${name}`
+}
+
+/** `terms`: all that match what is judged. */
+function holds({ only, except }: Terms, terms: readonly string[]): boolean {
+  return (only.size === 0 || terms.some((term) => only.has(term))) && !terms.some((term) => except.has(term))
+}
+
+function termsOfPart({ token, resource, isIdentity }: Part): readonly string[] {
+  if (isIdentity) return ['sign-in']
+  if (resource === undefined) return []
+  return token === undefined ? [apiTerm(resource)] : [apiTerm(resource), scopeTerm(resource, token)]
+}
+
+function termsOfPerson({ userId, groups, organizationIds }: Person): readonly string[] {
+  const anywhere = organizationIds.length > 0 ? [`organization:${ANY_ORGANIZATION}`] : []
+  return [
+    `user:${userId}`,
+    ...groups.map((id) => `group:${id}`),
+    ...organizationIds.map((id) => `organization:${id}`),
+    ...anywhere,
+  ]
 }
 
 /** The person is an active member of an organization, whichever it is. */

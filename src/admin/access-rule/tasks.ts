@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { iso, ISO } from '../../base/iso.ts'
 import { MAXIMA } from '../../base/maxima.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import { concernsApi, concernsClient, valueOf } from '../../protocol/access/judge.ts'
 import {
   RULE_STATES,
@@ -270,7 +271,7 @@ async function readRule(
   { organizationId }: Place,
 ): Promise<AccessRule> {
   const named = await readTerms(context, terms, before, organizationId)
-  const wanted = level ?? (before.require === undefined ? 'none' : before.require.level === 3 ? 'phr' : '2fa')
+  const wanted = level ?? (before.require === undefined ? 'none' : levelWord(before.require.level))
   const age = maxAge ?? before.require?.maxAge ?? 0
   if (wanted === 'none' && maxAge !== undefined && maxAge > 0)
     throw conflict('An age needs the level: --require 2fa or phr.')
@@ -340,7 +341,7 @@ function describe(rule: AccessRuleRecord, organizationId: OrganizationId | undef
     organization_id: organizationId ?? null,
     reads: sayRule(rule),
     ...showTerms(rule),
-    require: require === undefined ? 'none' : require.level === 3 ? 'phr' : '2fa',
+    require: require === undefined ? 'none' : levelWord(require.level),
     max_age: require?.maxAge ?? null,
     state,
     sentence: sentence ?? null,

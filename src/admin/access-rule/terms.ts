@@ -6,6 +6,7 @@ import type { AccessRule, AccessTerm, Condition, PersonTerm } from '../../protoc
 import { parseDomainPattern } from '../../protocol/client/domain-rule.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { CLIENT_SOURCES, type ClientTerm } from '../../protocol/client/policy.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import { parseOrganizationId, parseUserId, type OrganizationId } from '../../protocol/ids.ts'
 import { findNamed } from '../../protocol/token/resource.ts'
 import { conflict, conflictIn } from '../admin-error.ts'
@@ -244,8 +245,7 @@ async function readPerson(
 /** What a rule does, as one sentence. */
 export function sayRule(rule: AccessRule): string {
   const { clients, access, people, require } = rule
-  const level =
-    require === undefined ? 'is not given' : `needs ${require.level === 3 ? 'phr' : '2fa'}${ageOf(require.maxAge)}`
+  const level = require === undefined ? 'is not given' : `needs ${levelWord(require.level)}${ageOf(require.maxAge)}`
   const what = said(access, 'everything', (term) => (term === 'sign-in' ? 'sign-in' : valueOf(term).replace(' ', '=')))
   const where = said(clients, 'all clients', (term) => (term.startsWith('client:') ? valueOf(term) : term))
   return `For ${sayPeople(people)}, ${what} ${level} at ${where}.`

@@ -3,6 +3,7 @@ import type { ScopeStepUp } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
 import { NO_SCOPE, scopeOf, scopeTokens, subtract, type Scope } from '../../protocol/token/scope.ts'
@@ -142,7 +143,7 @@ export async function explainAsked(
       gives: reason === null,
       on_request: declarationsOf(apis, token).some(({ grantedTo }) => grantedTo === 'users-on-request'),
       reason,
-      why: reason === null ? (required === undefined ? null : `It needs ${wordOf(required)}.`) : why[reason],
+      why: reason === null ? (required === undefined ? null : `It needs ${levelWord(required)}.`) : why[reason],
     }
   })
   const why =
@@ -183,13 +184,7 @@ function sayLevel(
   required: AuthenticationLevel | undefined,
 ): string {
   const beyond = on.filter(({ rule }) => (rule.require?.level ?? 1) > reach)
-  const says = beyond.length === 0 ? `It needs ${wordOf(required ?? 1)}.` : sayTaking(context, beyond, about)
+  const says = beyond.length === 0 ? `It needs ${levelWord(required ?? 1)}.` : sayTaking(context, beyond, about)
   if (reach === 3) return says
   return `${says} The account has no ${required === 3 ? 'passkey' : 'second factor'} with which it could sign in now.`
 }
-
-export function wordOf(level: AuthenticationLevel): '1fa' | '2fa' | 'phr' {
-  return LEVEL_WORDS[level]
-}
-
-const LEVEL_WORDS = { 1: '1fa', 2: '2fa', 3: 'phr' } as const

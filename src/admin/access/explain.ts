@@ -7,6 +7,7 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { UserRecord } from '../../ports/records/user.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
 import { listedIdOf } from '../../protocol/client/identifier.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { findNamed, type Resource } from '../../protocol/token/resource.ts'
 import { IDENTITY_SCOPES, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../protocol/token/scope.ts'
@@ -30,7 +31,6 @@ import type { TaskContext } from '../task.ts'
 import {
   EXPLAINED_API,
   explainAsked,
-  wordOf,
   type Asked,
   type Decided,
   type ExplainedApi,
@@ -145,7 +145,7 @@ export async function explainAccess(context: TaskContext, question: AccessQuesti
     for (const one of asked) found.push(await explainAsked(context, catalog, decided, one))
     return {
       way,
-      reach: how.kind === 'machine' || reach === undefined ? null : wordOf(reach),
+      reach: how.kind === 'machine' || reach === undefined ? null : levelWord(reach),
       obstacles,
       apis: found.map(({ explained }) => (question.scope === undefined ? withoutForeign(explained) : explained)),
       rules: describeRules(

@@ -48,8 +48,11 @@ export async function findShownPerson(
   organization: OrganizationRecord | undefined,
 ): Promise<ShownPerson> {
   const { store } = context
-  const [rows, say] = await Promise.all([store.listGroupsOfUser(userId), sayings(context)])
-  const person = await findPerson(context, userId, EVERYTHING)
+  const [rows, say, person] = await Promise.all([
+    store.listGroupsOfUser(userId),
+    sayings(context),
+    findPerson(context, userId, EVERYTHING),
+  ])
   const current = rows.map((row): PersonGroup => {
     const said = say(row)
     return {

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { OrganizationId } from '../../protocol/ids.ts'
 import { valueOf } from '../../protocol/access/judge.ts'
-import { RULE_STATES, type AccessRule, type RequiredLevel } from '../../protocol/access/rule.ts'
+import { RULE_STATES, type AccessRule } from '../../protocol/access/rule.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import { findRuling, NEVER_MET, type PersonalAccess, type RulingRule } from '../../tokens/access-rules.ts'
 import { ageOf, sayPeople, sayRule } from '../access-rule/terms.ts'
 import type { TaskContext } from '../task.ts'
@@ -55,7 +56,7 @@ export function describeRules(
     const [one] = first
     const { rule, isOfServer } = one
     const scopes = [...new Set(own.map(([, scope]) => scope))]
-    const level = rule.require === undefined ? ('none' as const) : wordOfRequired(rule.require.level)
+    const level = rule.require === undefined ? ('none' as const) : levelWord(rule.require.level)
     const hidden = { rule_id: null, organization_id: null, reads: null, require: level, sentence: null, because: [] }
     if (isHidden(context, one)) return [{ ...hidden, state: rule.state, scopes }]
     return [
@@ -89,7 +90,7 @@ export function sayTaking(context: TaskContext, taking: readonly RulingRule[], a
       const does =
         require === undefined
           ? `takes it from ${who}.`
-          : `needs ${wordOfRequired(require.level)}${ageOf(require.maxAge)}, for ${who}.`
+          : `needs ${levelWord(require.level)}${ageOf(require.maxAge)}, for ${who}.`
       return [`Rule ${id} ${does}`, ...reasonsFor(one.rule, about)].join(' ')
     })
     .join(' ')
@@ -114,8 +115,4 @@ function sayGroup({ group_id: id, source: by, expires_at: end, ended_at: removed
 
 function isHidden({ administrator }: TaskContext, { isOfServer }: RulingRule): boolean {
   return isOfServer && administrator.organizationId !== undefined
-}
-
-function wordOfRequired(level: RequiredLevel['level']): '2fa' | 'phr' {
-  return level === 3 ? 'phr' : '2fa'
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ISO, iso } from '../../base/iso.ts'
+import { levelWord } from '../../protocol/sign-in/acr.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/openid/request.ts'
 import { LOCALIZED_TEXT } from '../../answers/localized-text.ts'
@@ -35,10 +36,7 @@ const SCOPE = ofScope.table({
   ),
   step_up: ofScope.row(
     STEP_UP.nullable().describe('What the scope requires of the authentication of the user; null: nothing.'),
-    ({ stepUp }) =>
-      stepUp === undefined
-        ? null
-        : { level: stepUp.level === 3 ? ('phr' as const) : ('2fa' as const), max_age: stepUp.maxAge ?? null },
+    ({ stepUp }) => (stepUp === undefined ? null : { level: levelWord(stepUp.level), max_age: stepUp.maxAge ?? null }),
   ),
 })
 /** A scope, and which clients can have it (decision 0006). */

@@ -55,3 +55,10 @@ export function knownAcrValues(texts: readonly unknown[]): readonly Acr[] {
   if (texts.length === 0) return []
   return [...new Set(texts)].filter((text): text is Acr => (ACR_VALUES as readonly unknown[]).includes(text))
 }
+
+const LEVEL_WORDS = { 1: '1fa', 2: '2fa', 3: 'phr' } as const
+
+/** What tasks and commands call a level. */
+export function levelWord<Level extends AuthenticationLevel>(level: Level): (typeof LEVEL_WORDS)[Level] {
+  return LEVEL_WORDS[level]
+}
